@@ -1,0 +1,45 @@
+import type { Server } from "node:http";
+import { node } from "@elysiajs/node";
+import { Elysia } from "elysia";
+import type { ServerModule } from "../shared/contract.ts";
+import { answerError, notFound } from "../shared/errors.ts";
+import { closeBunServer, closeHttpServer } from "../shared/listen.ts";
+import { settle } from "../shared/settle.ts";
+
+/** Without its length given, the Node adapter would send a Response in chunks. */
+const html = (body: string) =>
+  new Response(body, {
+    headers: { "content-type": "text/html; charset=utf-8", "content-length": String(Buffer.byteLength(body)) },
+  });
+
+const server: ServerModule = {
+  async listen(routes, { host, port, reusePort }) {
+    const onNode = !process.versions.bun;
+    const app = new Elysia({ strictPath: true, ...(onNode && { adapter: node() }) });
+    app.onError(({ code, error, set }) => {
+      const { status, body } = answerError(code === "NOT_FOUND" ? notFound : error);
+      set.status = status;
+      return body;
+    });
+    for (const { method, path, type, handle } of routes) {
+      const handler =
+        type === "json"
+          ? ({ params }: { params: object }) => handle({ params: params as Record<string, string> })
+          : ({ params }: { params: object }) =>
+              settle(handle({ params: params as Record<string, string> }), (body) => html(body as string));
+      app.route(method, path, handler as never);
+    }
+    if (!onNode) {
+      app.listen({ hostname: host, port, reusePort });
+      return { close: () => closeBunServer(app.server as Bun.Server<unknown>) };
+    }
+    return new Promise((resolve, reject) => {
+      // The Node adapter tells neither of a failure nor of the http.Server except in this callback.
+      app.listen({ hostname: host, port, node: { reusePort } } as never, (info) => {
+        const { server } = (info as unknown as { raw: { node: { server: Server } } }).raw.node;
+        server.once("error", reject).once("listening", () => resolve({ close: () => closeHttpServer(server) }));
+      });
+    });
+  },
+};
+export default server;

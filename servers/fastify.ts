@@ -1,0 +1,32 @@
+import fastify, { type FastifyListenOptions, type FastifyReply } from "fastify";
+import type { Input, ServerModule } from "../shared/contract.ts";
+import { answerError, notFound } from "../shared/errors.ts";
+import { closeHttpServer } from "../shared/listen.ts";
+import { settle } from "../shared/settle.ts";
+
+function sendError(error: unknown, reply: FastifyReply) {
+  const { status, body } = answerError(error);
+  return reply.code(status).send(body);
+}
+
+const server: ServerModule = {
+  async listen(routes, { host, port, reusePort }) {
+    const app = fastify({ frameworkErrors: (error, _request, reply) => sendError(error, reply) });
+    app.setErrorHandler((error, _request, reply) => sendError(error, reply));
+    app.setNotFoundHandler((_request, reply) => sendError(notFound, reply));
+    for (const { method, path: url, type, handle } of routes) {
+      app.route({
+        method,
+        url,
+        handler: (request, reply) =>
+          settle(handle(request as Input), (body) =>
+            type === "json" ? reply.send(body) : reply.type("text/html; charset=utf-8").send(body),
+          ),
+      });
+    }
+    await app.listen({ host, port, reusePort } as FastifyListenOptions); // handed on to net.Server.listen
+
+    return { close: () => closeHttpServer(app.server) };
+  },
+};
+export default server;

@@ -1,0 +1,52 @@
+import { readFileSync } from "node:fs";
+import type { Config } from "./config.ts";
+
+/** CPU time and memory used so far by the server, all its workers together. */
+export interface Usage {
+  readonly cpuUs: number;
+  readonly rssBytes: number;
+}
+
+/** The answer to `GET /`: what this server is and what it has used. */
+export interface Identity extends Usage {
+  readonly server: string;
+  readonly runtime: { name: string; version: string };
+  readonly framework: { name: string; version: string | null };
+  readonly driver: { name: string; sqlite: string };
+  readonly workers: number;
+  readonly pid: number;
+  readonly uptimeSeconds: number;
+}
+
+export function processUsage(): Usage {
+  const { user, system } = process.cpuUsage();
+  return { cpuUs: user + system, rssBytes: process.memoryUsage.rss() };
+}
+
+/** @param usage of the whole server; with several workers it comes from their supervisor, as a promise. */
+export function identify(
+  config: Config,
+  sqliteVersion: string,
+  pid: number,
+  usage: () => Usage | Promise<Usage>,
+): () => Promise<Identity> {
+  const { server, runtime, framework, driver, workers } = config;
+  const fixed = {
+    server,
+    runtime: { name: runtime, version: process.versions[runtime] as string },
+    framework: { name: framework, version: versionOf(framework) },
+    driver: { name: driver, sqlite: sqliteVersion },
+    workers,
+    pid,
+  };
+  return async () => ({ ...fixed, uptimeSeconds: process.uptime(), ...(await usage()) });
+}
+
+/** @returns the installed version of a package, null where there is no such package (raw). */
+function versionOf(name: string): string | null {
+  try {
+    return JSON.parse(readFileSync(new URL(`../node_modules/${name}/package.json`, import.meta.url), "utf8")).version;
+  } catch {
+    return null;
+  }
+}

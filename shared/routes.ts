@@ -1,0 +1,35 @@
+import type { Input, Route } from "./contract.ts";
+import { HttpError, notFound } from "./errors.ts";
+import type { Table } from "./people.ts";
+import type { Store } from "./stores/store.ts";
+import { renderHi } from "./template.ts";
+
+export const MAX_SIZE = 500;
+
+/** The routes that every server mounts. */
+export function routes(store: Store, identity: () => unknown): Route[] {
+  return [
+    { method: "GET", path: "/", type: "json", handle: identity },
+    { method: "GET", path: "/plain", type: "json", handle: () => ({ message: "Hello, world!" }) },
+    { method: "GET", path: "/html-template", type: "html", handle: () => renderHi({ name: "Ben" }) },
+    randomRows("/sqlite/random-5fields/:size", store, "person5"),
+    randomRows("/sqlite/random-30fields/:size", store, "person30"),
+  ];
+}
+
+const randomRows = (path: Route["path"], store: Store, table: Table): Route => ({
+  method: "GET",
+  path,
+  type: "json",
+  handle: (input) => store.randomRows(table, sizeOf(input)),
+});
+
+function sizeOf({ params }: Input): number {
+  const text = params.size ?? "";
+  if (text === "") throw notFound; // some routers match an empty segment, others do not
+  const size = /^[1-9]\d{0,2}$/.test(text) ? Number(text) : 0;
+  if (size < 1 || size > MAX_SIZE) {
+    throw new HttpError(400, `size must be an integer from 1 to ${MAX_SIZE}, not ${JSON.stringify(text)}`);
+  }
+  return size;
+}
