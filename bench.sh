@@ -1,0 +1,16 @@
+#!/bin/sh
+# Sets up whatever is missing, then measures: see ./bench.sh --help
+set -eu
+cd "$(dirname "$0")"
+. bench/setup.sh
+
+setup_bun
+setup_packages
+case " $* " in
+*" --help "* | *" -h "*) ;;
+*)
+  setup_fortio
+  setup_database
+  ;;
+esac
+exec bun bench/cli.ts "$@"

@@ -1,0 +1,34 @@
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+
+/** Which cores the servers and which the load generator run on; null where they cannot be kept apart. */
+export interface Cores {
+  readonly server: string;
+  readonly generator: string;
+}
+
+/**
+ * The first half of the cores this process may use is for the server, the rest for the generator.
+ * Null on one core, and where there is no taskset (it is part of every Linux, and of Linux only).
+ */
+export function splitCores(): Cores | null {
+  if (process.platform !== "linux" || spawnSync("taskset", ["--version"]).status !== 0) return null;
+  const allowed = /^Cpus_allowed_list:\s*(.*)$/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1] ?? "";
+  const cores = parseCpuList(allowed);
+  if (cores.length < 2) return null;
+  const half = Math.floor(cores.length / 2);
+  return { server: cores.slice(0, half).join(","), generator: cores.slice(half).join(",") };
+}
+
+/** `0-2,5` -> [0, 1, 2, 5]; the format of cpuset(7). */
+export function parseCpuList(text: string): number[] {
+  return text.split(",").flatMap((range) => {
+    const [first = 0, last = first] = range.split("-").map(Number);
+    return Array.from({ length: last - first + 1 }, (_, i) => first + i);
+  });
+}
+
+/** Prefixes a command so that it runs on `cores` only. */
+export function pinned(cores: string | undefined, command: readonly string[]): [string, ...string[]] {
+  return (cores === undefined ? [...command] : ["taskset", "-c", cores, ...command]) as [string, ...string[]];
+}

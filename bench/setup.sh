@@ -1,0 +1,57 @@
+# shellcheck shell=sh
+# Sourced by bench.sh and test.sh, in the project's folder: finds or installs, under .tools/, what they need.
+# Nothing outside this folder is changed, no daemon or system package installed.
+FORTIO_VERSION=1.68.2
+PATH="$PWD/.tools/bin:$PATH"
+export PATH
+
+say() { echo "$*" >&2; }
+fail() { say "$*"; exit 1; }
+have() { command -v "$1" >/dev/null 2>&1; }
+
+# Bun: on PATH in at least the version of package.json, else that version from npm.
+setup_bun() {
+  wanted=$(sed -n 's/.*"packageManager": "bun@\([^"]*\)".*/\1/p' package.json)
+  if have bun && printf '%s\n' "$wanted" "$(bun --version)" | sort -C -V; then return; fi
+  have npm || fail "Bun $wanted is missing, and so is npm to install it: install either of them, then run this again"
+  say "installing Bun $wanted into .tools/"
+  npm install --prefix .tools --no-save --no-fund --no-audit --ignore-scripts --loglevel=error "bun@$wanted" >&2 ||
+    fail "npm could not install Bun $wanted: see above"
+  mkdir -p .tools/bin
+  for bun in "$PWD"/.tools/node_modules/@oven/bun-*/bin/bun; do
+    if "$bun" --version >/dev/null 2>&1; then ln -sf "$bun" .tools/bin/bun; fi
+  done
+  bun --version >/dev/null 2>&1 || fail "Bun $wanted has no build for this machine"
+}
+
+# The packages and Node, in the versions of bun.lockb.
+setup_packages() {
+  bun install --frozen-lockfile --silent >&2 || fail "bun install failed: see above"
+  PATH="$PWD/node_modules/.bin:$PATH"
+  have node || fail "Node.js is missing and the registry has no build of it for this machine: install Node.js 24 or later"
+}
+
+# fortio: on PATH, else built by Go, else its image.
+setup_fortio() {
+  if have fortio; then return; fi
+  mkdir -p .tools/bin
+  if have go; then
+    say "installing fortio $FORTIO_VERSION into .tools/ with Go"
+    GOBIN="$PWD/.tools/bin" go install "fortio.org/fortio@v$FORTIO_VERSION" >&2 || fail "go install fortio failed: see above"
+  elif have docker && docker info >/dev/null 2>&1; then
+    say "using the image fortio/fortio:$FORTIO_VERSION"
+    cat >.tools/bin/fortio <<EOF
+#!/bin/sh
+# taskset, where it started this, set the cores that the container is to have as well.
+cores=\$(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status 2>/dev/null)
+exec docker run --rm -i --network host \${cores:+--cpuset-cpus "\$cores"} fortio/fortio:$FORTIO_VERSION "\$@"
+EOF
+    chmod +x .tools/bin/fortio
+  else
+    fail "fortio is missing, and so are Go and a Docker engine to install it with: install fortio (brew install fortio, or a package from its releases), then run this again"
+  fi
+}
+
+setup_database() {
+  [ -f data.db ] || bun createdb.ts >&2 || exit 1
+}

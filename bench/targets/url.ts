@@ -1,0 +1,11 @@
+import { UsageError } from "../../shared/errors.ts";
+import type { UrlSpec } from "../plan.ts";
+import { readIdentity, type Target } from "./target.ts";
+
+/** A server that runs already, here or elsewhere; it is left running. */
+export async function attach({ url, name }: UrlSpec, signal: AbortSignal): Promise<Target> {
+  const identity = await readIdentity(url, signal);
+  const said = name ?? identity?.server;
+  if (said === undefined) throw new UsageError(`${url}/ does not say what server it is: say it with --name NAME`);
+  return { name: said, url, identity, stop: async () => {} };
+}
