@@ -1,5 +1,5 @@
 /** Writes data.db: the same bytes on every machine for the same seed, rows and package versions. */
-import { closeSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
 import { base, en, Faker, generateMersenne53Randomizer, type Randomizer } from "@faker-js/faker";
 import BetterSqlite3 from "better-sqlite3"; // carries its own SQLite, unlike bun:sqlite on macOS
@@ -41,6 +41,7 @@ for (const [signal, code] of [
 }
 
 try {
+  refuseOther(options.file);
   await write(temporary);
   renameSync(temporary, options.file);
   console.log(
@@ -48,10 +49,18 @@ try {
   );
 } catch (cause) {
   removeTemporary();
+  if (cause instanceof UsageError) exitWith(cause);
   const reason = cause instanceof Error ? cause.message : cause;
   exitWith(
     new UsageError(`"${options.file}" cannot be written (${reason}): free some space or choose another with --file`),
   );
+}
+
+/** @throws where `file` holds something else than a database: it would be lost. */
+function refuseOther(file: string): void {
+  if (existsSync(file) && !readFileSync(file).subarray(0, 16).equals(Buffer.from("SQLite format 3\0"))) {
+    throw new UsageError(`"${file}" exists and is no SQLite database: choose another with --file`);
+  }
 }
 
 async function write(file: string): Promise<void> {
@@ -59,8 +68,8 @@ async function write(file: string): Promise<void> {
   const db = new BetterSqlite3(file);
   const bar = new SingleBar({ format: "{bar} {percentage}% {value}/{total} rows, {eta_formatted} left" });
   try {
-    // Without a journal: the file is thrown away unless it is finished, and synced once, below.
-    db.exec("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN");
+    // Nothing kept on disk to undo it: the file is thrown away unless it is finished, and synced once, below.
+    db.exec("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; BEGIN");
     if (process.stderr.isTTY) bar.start(options.rows * Object.keys(PEOPLE).length, 0);
     for (const [table, columns] of Object.entries(PEOPLE)) {
       db.exec(

@@ -3,9 +3,10 @@
 cd "$(dirname "$0")/.." || exit 1
 PATH="$PWD/node_modules/.bin:$PATH" # the pinned node; the image has its own
 export NODE_ENV="${NODE_ENV:-production}" # as the frameworks recommend for deployment
-command=$(sed -n "s/^ *\"$SERVER\": *\"\(.*\)\",*$/\1/p" servers/matrix.json)
+
+command=$(awk -F '"' -v server="${SERVER-}" '$2 == server { print $4 }' servers/matrix.json)
 if [ -z "$command" ]; then
-  echo "SERVER is \"$SERVER\": set it to one of$(sed -n 's/^ *"\([^"]*\)":.*/ \1/p' servers/matrix.json | tr -d '\n')" >&2
+  echo "SERVER is \"${SERVER-}\": set it to one of$(awk -F '"' 'NF > 3 { printf " %s", $2 }' servers/matrix.json)" >&2
   exit 1
 fi
 # shellcheck disable=SC2086 # a command and its arguments

@@ -37,7 +37,8 @@ export async function openStore(driver: string, file: string): Promise<Store> {
   }
 }
 
-function prepare(db: Database): Store {
+/** Sets what all drivers share and prepares every statement, once. */
+export function prepare(db: Database): Store {
   for (const pragma of PRAGMAS) db.exec(`PRAGMA ${pragma}`);
   const pickers: Record<Table, () => Row> = { person5: picker(db, "person5"), person30: picker(db, "person30") };
   const { version } = db.prepare("SELECT sqlite_version() AS version").get() as { version: string };

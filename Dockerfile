@@ -1,0 +1,31 @@
+# One image for every server; SERVER chooses. Node's base, since Bun needs nothing of its own and Node needs libatomic.
+ARG NODE_VERSION=26.10.0
+ARG BUN_VERSION=1.4.5
+FROM oven/bun:${BUN_VERSION}-slim AS bun
+
+FROM node:${NODE_VERSION}-bookworm-slim AS base
+COPY --from=bun /usr/local/bin/bun /usr/local/bin/bun
+WORKDIR /app
+
+# The optional packages are Node itself, which the base has.
+FROM base AS packages
+COPY package.json bun.lockb bunfig.toml ./
+RUN bun install --frozen-lockfile --production --omit=optional
+
+FROM packages AS database
+COPY createdb.ts ./
+COPY shared/errors.ts shared/people.ts shared/
+RUN bun createdb.ts
+
+FROM base
+COPY --from=packages /app/node_modules node_modules
+COPY --from=database /app/data.db ./
+COPY package.json ./
+COPY shared shared
+COPY servers servers
+USER node
+ENV PORT=3000
+EXPOSE 3000
+HEALTHCHECK --interval=30s --timeout=3s \
+  CMD ["bun", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+ENTRYPOINT ["sh", "servers/start.sh"]

@@ -1,0 +1,326 @@
+/** The contract of processes and HTTP, checked on every server × SQLite driver × 1 and 2 workers, each started for real. */
+
+import { Database } from "bun:sqlite";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { connect, type Socket } from "node:net";
+import { join } from "node:path";
+import type { Identity } from "../shared/identity.ts";
+import { PEOPLE, type Table } from "../shared/people.ts";
+import { DRIVERS, type Runtime } from "../shared/stores/store.ts";
+import { finish, makeDatabase, SERVERS, type Server, scratch, startServer, stopServer, until } from "./harness.ts";
+
+const ROWS = 1_000;
+const HTML = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <title>Hello</title>
+  </head>
+  <body>
+    <h1>Hello</h1>
+    <p>Hi Ben</p>
+  </body>
+</html>
+`;
+const PATHS: Record<Table, string> = { person5: "/sqlite/random-5fields", person30: "/sqlite/random-30fields" };
+const BAD_SIZES = [
+  "0",
+  "-1",
+  "abc",
+  "1e2",
+  "1.5",
+  "501",
+  "%00",
+  "01",
+  "+1",
+  "%201",
+  "1%20",
+  "0x10",
+  "99999999999999999999",
+  "1;2",
+  "%zz",
+];
+
+/** Servers that answer `%zz` otherwise than with 400. */
+const UNDECODABLE: Record<string, { status: number; reason: string }> = {
+  "node-elysia": { status: 404, reason: "its router on Node takes what it cannot decode for no match" },
+};
+
+/** Headers of every answer, and why a runtime adds to them. */
+const HEADERS = ["content-length", "content-type", "date"];
+const ADDED: Record<string, { headers: string[]; reason: string }> = {
+  "node:http": {
+    headers: ["connection", "keep-alive"],
+    reason: "node:http names its idle timeout to HTTP/1.1 clients",
+  },
+  "Bun.serve": { headers: [], reason: "" },
+};
+const httpOf = (server: string) => (["bun-raw", "bun-hono", "bun-elysia"].includes(server) ? "Bun.serve" : "node:http");
+
+const folder = scratch();
+const linux = process.platform === "linux";
+
+for (const server of SERVERS) {
+  const runtime = server.slice(0, server.indexOf("-")) as Runtime;
+  for (const driver of DRIVERS[runtime]) {
+    for (const workers of [1, 2]) {
+      describe(`${server}@${driver}*${workers}`, () => suite(server, runtime, driver, workers));
+    }
+  }
+}
+
+function suite(name: string, runtime: Runtime, driver: string, workers: number): void {
+  const file = join(folder, `${name}-${driver}-${workers}.db`);
+  let server: Server;
+  let database: Database;
+  const get = (path: string, init?: RequestInit) => fetch(server.url + path, init);
+
+  beforeAll(async () => {
+    makeDatabase(file, ROWS);
+    database = new Database(file);
+    server = await startServer({ SERVER: name, SQLITE_DRIVER: driver, WORKERS: String(workers), DB_FILE: file });
+  });
+  afterAll(async () => {
+    await stopServer(server);
+    database.close();
+  });
+
+  test("GET / says what it is", async () => {
+    const identity = (await (await get("/")).json()) as Identity;
+    const framework = name.slice(runtime.length + 1);
+    const installed = join("node_modules", framework, "package.json");
+    expect(identity).toMatchObject({
+      server: name,
+      runtime: { name: runtime },
+      framework: {
+        name: framework,
+        version: existsSync(installed) ? JSON.parse(readFileSync(installed, "utf8")).version : null,
+      },
+      driver: { name: driver, sqlite: expect.stringMatching(/^3\.\d+\.\d+$/) },
+      workers,
+      pid: server.pid,
+    });
+    expect(identity.uptimeSeconds).toBeGreaterThan(0);
+    expect(identity.rssBytes).toBeGreaterThan(workers * 10e6);
+    const later = (await (await get("/")).json()) as Identity;
+    expect(later.cpuUs).toBeGreaterThanOrEqual(identity.cpuUs);
+  });
+
+  test("/plain", async () => {
+    const response = await get("/plain?query=ignored");
+    expect(response.status).toBe(200);
+    expect(mediaType(response)).toBe("application/json");
+    expect(await response.text()).toBe('{"message":"Hello, world!"}');
+  });
+
+  test("/html-template", async () => {
+    const response = await get("/html-template");
+    expect(response.status).toBe(200);
+    expect(response.headers.get("content-type")?.toLowerCase()).toBe("text/html; charset=utf-8");
+    expect(await response.text()).toBe(HTML);
+  });
+
+  for (const [table, path] of Object.entries(PATHS) as [Table, string][]) {
+    test(`${path}/:size answers rows of the database`, async () => {
+      const stored = database.query<Record<string, unknown>, [number]>(`SELECT * FROM ${table} WHERE id = ?`);
+      for (const size of [1, 5, 10, 500]) {
+        const response = await get(`${path}/${size}`);
+        expect(response.status).toBe(200);
+        expect(mediaType(response)).toBe("application/json");
+        const rows = (await response.json()) as Record<string, number>[];
+        expect(rows).toHaveLength(size);
+        for (const row of rows) {
+          expect(Object.keys(row)).toEqual(["id", ...PEOPLE[table].map((column) => column.name)]);
+          expect(row).toEqual(stored.get(row.id as number) as never);
+        }
+      }
+    });
+
+    test(`${path}/:size draws ids uniformly and misses none`, async () => {
+      const draws = new Array<number>(ROWS).fill(0);
+      for (let i = 0; i < 40; i++) {
+        for (const { id } of (await (await get(`${path}/500`)).json()) as { id: number }[])
+          draws[id - 1] = (draws[id - 1] ?? Number.NaN) + 1;
+      }
+      // 20 draws are expected of each id, so one that never comes is one run in 400,000.
+      expect(Math.min(...draws)).toBeGreaterThan(0);
+      expect(draws).toHaveLength(ROWS);
+      const bins = Array.from({ length: 20 }, (_, i) => draws.slice(i * 50, (i + 1) * 50).reduce((a, b) => a + b));
+      const chiSquare = bins.reduce((sum, n) => sum + (n - 1_000) ** 2 / 1_000, 0);
+      expect(chiSquare).toBeLessThan(70); // 19 degrees of freedom: exceeded by chance once in 10 million
+    });
+  }
+
+  test("a bad size is a 400 that names it", async () => {
+    for (const path of Object.values(PATHS)) {
+      for (const size of BAD_SIZES) {
+        const response = await get(`${path}/${size}`);
+        expect([size, response.status, mediaType(response)]).toEqual([size, 400, "application/json"]);
+        const { error, ...rest } = (await response.json()) as { error: string };
+        expect(rest).toEqual({});
+        expect(error).toBe(`size must be an integer from 1 to 500, not ${JSON.stringify(decodeURIComponent(size))}`);
+      }
+    }
+  });
+
+  test("a size that cannot be decoded is refused", async () => {
+    const response = await get("/sqlite/random-5fields/%zz");
+    expect(response.status).toBe(UNDECODABLE[name]?.status ?? 400);
+    expect(await response.json()).toEqual({ error: expect.any(String) });
+  });
+
+  test("any other path or method is a 404", async () => {
+    const paths = ["/nope", "/plain/", "/PLAIN", "/plain/x", "/html-template/", "/sqlite", "/sqlite/random-5fields"];
+    for (const path of [
+      ...paths,
+      "/sqlite/random-5fields/",
+      "/sqlite/random-5fields/1/2",
+      "/sqlite/random-6fields/1",
+    ]) {
+      const response = await get(path);
+      expect([path, response.status, await response.text()]).toEqual([path, 404, '{"error":"not found"}']);
+      expect(mediaType(response)).toBe("application/json");
+    }
+    for (const method of ["POST", "PUT", "DELETE"]) {
+      const response = await get("/plain", { method });
+      expect([method, response.status, await response.text()]).toEqual([method, 404, '{"error":"not found"}']);
+    }
+  });
+
+  test("headers are those of all servers", async () => {
+    const expected = [...HEADERS, ...(ADDED[httpOf(name)]?.headers ?? [])].sort();
+    for (const path of [
+      "/",
+      "/plain",
+      "/html-template",
+      "/sqlite/random-5fields/1",
+      "/sqlite/random-30fields/10",
+      "/nope",
+      "/sqlite/random-5fields/0",
+    ]) {
+      // Read from the socket: fetch hides some headers.
+      const headers = await rawHeaders(server.port, path);
+      expect([path, ...headers]).toEqual([path, ...expected]);
+    }
+  });
+
+  test("nothing was logged so far", () => {
+    expect(server.output()).toBe("");
+  });
+
+  test("a handler that fails is a 500 that tells nothing, and the server goes on", async () => {
+    database.run("ALTER TABLE person5 RENAME TO hidden");
+    try {
+      for (let i = 0; i < 2 * workers; i++) {
+        const response = await get("/sqlite/random-5fields/1");
+        expect([response.status, await response.text()]).toEqual([500, '{"error":"internal error"}']);
+        expect((await get("/plain")).status).toBe(200);
+      }
+      expect(server.output()).toContain("person5");
+    } finally {
+      database.run("ALTER TABLE hidden RENAME TO person5");
+    }
+    expect((await get("/sqlite/random-5fields/1")).status).toBe(200);
+  });
+
+  test.skipIf(!linux)("the database is open for reading only", async () => {
+    const pids = workers === 1 ? [server.pid] : workersOf(server.pid);
+    expect(pids).toHaveLength(workers);
+    for (const pid of pids) {
+      const open = readdirSync(`/proc/${pid}/fd`).filter((fd) => linkOf(`/proc/${pid}/fd/${fd}`) === file);
+      expect(open.length).toBeGreaterThan(0);
+      for (const fd of open) {
+        const flags = /^flags:\s*(\d+)$/m.exec(readFileSync(`/proc/${pid}/fdinfo/${fd}`, "utf8"))?.[1];
+        expect(Number.parseInt(flags ?? "", 8) & 0b11).toBe(0); // O_RDONLY
+      }
+    }
+  });
+
+  if (workers > 1) {
+    test.skipIf(!linux)("each worker listens on the port itself, and one that is killed is replaced", async () => {
+      const hex = server.port.toString(16).toUpperCase().padStart(4, "0");
+      const listeners = () =>
+        readFileSync("/proc/net/tcp", "utf8").match(new RegExp(`:${hex} 00000000:0000 0A `, "g"))?.length;
+      await until(() => listeners() === workers);
+      const [victim] = workersOf(server.pid) as [number];
+      process.kill(victim, "SIGKILL");
+      await until(() => {
+        const pids = workersOf(server.pid);
+        return pids.length === workers && !pids.includes(victim) && listeners() === workers;
+      });
+      expect(server.output()).toContain(`worker ${victim} ended by SIGKILL`);
+      for (let i = 0; i < 20; i++) expect((await get("/plain", { headers: { connection: "close" } })).status).toBe(200);
+    });
+  }
+
+  test("the port is refused to another server", async () => {
+    const env = { SERVER: name, DB_FILE: file, HOST: "127.0.0.1", PORT: String(server.port), WORKERS: String(workers) };
+    const { code, output } = await finish(["sh", "servers/start.sh"], env);
+    expect([code, output]).toEqual([1, `127.0.0.1:${server.port} is taken: choose another with PORT or HOST\n`]);
+  });
+
+  test("SIGTERM: what is in flight is answered, then exit 0", async () => {
+    const clients = await Promise.all(Array.from({ length: 20 }, () => openClient(server.port)));
+    await Promise.all(clients.map((client) => client.ask("/plain")));
+    const answers = clients.map((client) => client.ask("/sqlite/random-30fields/500"));
+    const signalled = Date.now();
+    server.child.kill("SIGTERM");
+    for (const answer of await Promise.all(answers)) {
+      expect(answer).toStartWith("HTTP/1.1 200");
+      expect(JSON.parse(answer.slice(answer.indexOf("\r\n\r\n")))).toHaveLength(500);
+    }
+    expect(await server.ended).toEqual({ code: 0, signal: null });
+    expect(Date.now() - signalled).toBeLessThan(5_000); // the contract's own limit
+    expect(await fetch(server.url).catch(() => "refused")).toBe("refused");
+  });
+}
+
+const mediaType = (response: Response) => response.headers.get("content-type")?.split(";")[0];
+
+function linkOf(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+const workersOf = (pid: number): number[] =>
+  readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").filter(Boolean).map(Number);
+
+async function rawHeaders(port: number, path: string): Promise<string[]> {
+  const client = await openClient(port);
+  const answer = await client.ask(path);
+  client.socket.destroy();
+  const [head = ""] = answer.split("\r\n\r\n");
+  return head
+    .split("\r\n")
+    .slice(1)
+    .map((line) => line.slice(0, line.indexOf(":")).toLowerCase())
+    .sort();
+}
+
+/** A keep-alive connection that asks one thing at a time. */
+function openClient(port: number): Promise<{ socket: Socket; ask(path: string): Promise<string> }> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, "127.0.0.1", () => resolve({ socket, ask }));
+    socket.setEncoding("latin1").once("error", reject);
+    const ask = (path: string) =>
+      new Promise<string>((answered, failed) => {
+        let text = "";
+        const onData = (part: string) => {
+          text += part;
+          const body = text.indexOf("\r\n\r\n") + 4;
+          const length = Number(/\r\ncontent-length: (\d+)\r\n/i.exec(text)?.[1]);
+          if (body > 3 && text.length - body >= length) {
+            socket.off("data", onData).off("close", onClose);
+            answered(text);
+          }
+        };
+        const onClose = () => failed(new Error(`${path}: closed after ${text.length} bytes`));
+        socket.on("data", onData).once("close", onClose);
+        socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+      });
+  });
+}

@@ -1,0 +1,107 @@
+import { describe, test } from "bun:test";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import matrix from "../servers/matrix.json" with { type: "json" };
+
+export const SERVERS = Object.keys(matrix);
+
+/** A folder of its own for a test file, gone when the tests end. */
+export function scratch(): string {
+  const folder = mkdtempSync(join(tmpdir(), "http-benchmark-"));
+  process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** Makes a small database at `file`. */
+export function makeDatabase(file: string, rows = 1_000): string {
+  const { status, stderr } = spawnSync("bun", ["createdb.ts", "--rows", String(rows), "--file", file]);
+  if (status !== 0) throw new Error(String(stderr));
+  return file;
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  return port;
+}
+
+/** A program with what it printed so far and, once it has ended, how. */
+export interface Program {
+  readonly child: ChildProcess;
+  readonly pid: number;
+  output(): string;
+  readonly ended: Promise<{ code: number | null; signal: string | null }>;
+}
+
+export function run(command: string[], env: Record<string, string> = {}): Program {
+  const [name = "", ...args] = command;
+  const child = spawn(name, args, { env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "pipe"] });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8").on("data", (text: string) => {
+      output += text;
+    });
+  }
+  const ended = once(child, "close").then(([code, signal]) => ({ code, signal }));
+  return { child, pid: child.pid as number, output: () => output, ended };
+}
+
+/** Runs a program to its end. */
+export async function finish(command: string[], env?: Record<string, string>) {
+  const program = run(command, env);
+  return { ...(await program.ended), output: program.output() };
+}
+
+export interface Server extends Program {
+  readonly url: string;
+  readonly port: number;
+}
+
+/** Starts a server and waits until it answers. */
+export async function startServer(env: Record<string, string>): Promise<Server> {
+  const port = await freePort();
+  const program = run(["sh", "servers/start.sh"], { HOST: "127.0.0.1", PORT: String(port), ...env });
+  const url = `http://127.0.0.1:${port}`;
+  await until(async () => {
+    if (program.child.exitCode !== null) throw new Error(`ended: ${program.output()}`);
+    return (await fetch(url).catch(() => null))?.status === 200;
+  });
+  return { ...program, url, port };
+}
+
+export async function stopServer(server: Server | undefined): Promise<void> {
+  server?.child.kill("SIGKILL");
+  await server?.ended;
+}
+
+/** Waits for something that takes as long as the machine needs; only a hang fails. */
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + 30_000;
+  while (!(await condition())) {
+    if (Date.now() > deadline) throw new Error(`never true: ${condition}`);
+    await sleep(20);
+  }
+}
+
+/** Whether a program is installed and answers. */
+export const works = (...[command = "", ...args]: string[]): boolean => spawnSync(command, args).status === 0;
+
+/** Tests that need what not every machine has: skipped there with the reason, but never under CI. */
+export function describeIf(condition: boolean, reason: string, name: string, body: () => void): void {
+  if (condition || process.env.CI) describe(name, body);
+  else {
+    console.warn(`SKIPPED ${name}: ${reason}`);
+    describe.skip(`${name} (${reason})`, body);
+  }
+}
+
+export function testIf(condition: boolean, reason: string, name: string, body: () => void | Promise<void>): void {
+  describeIf(condition, reason, name, () => test(name, body));
+}
