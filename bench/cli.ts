@@ -25,7 +25,9 @@ const program = new Command("./bench.sh")
   .option("--endpoints <list>", `paths to load (default: ${ENDPOINTS.join(",")})`, list)
   .option("--connections <n>", "connections, each with one request at a time", number(1, 10_000, true), 100)
   .option("--seconds <n>", "length of a slice", number(0.1, 3_600, false), 2)
-  .option("--name <name>", "name of a server that does not say it at GET /; one for each URL", list)
+  .option("--name <name>", "name of a server that does not say it at GET /; a list for several URLs", (text) =>
+    text.split(","),
+  )
   .option("--results <file>", "file to append to", "results.csv")
   .showHelpAfterError("(./bench.sh --help lists the options)")
   .parse();

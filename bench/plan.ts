@@ -61,7 +61,10 @@ export function makePlan(options: Options, servers: readonly string[]): Plan {
   const local = () =>
     (options.servers.length > 0 ? options.servers : servers).map((text) => parseTarget(text, servers));
   return {
-    targets: urls.length > 0 ? urls.map((url, i) => ({ kind: "url", url: baseOf(url), name: names[i] })) : local(),
+    targets:
+      urls.length > 0
+        ? urls.map((url, i) => ({ kind: "url", url: baseOf(url), name: names[i] || undefined }))
+        : local(),
     endpoints: options.endpoints.length > 0 ? options.endpoints : ENDPOINTS,
     connections,
     seconds,

@@ -1,7 +1,7 @@
 import type { Server } from "node:http";
 import { node } from "@elysiajs/node";
 import { Elysia } from "elysia";
-import type { ServerModule } from "../shared/contract.ts";
+import type { Input, ServerModule } from "../shared/contract.ts";
 import { answerError, notFound } from "../shared/errors.ts";
 import { closeBunServer, closeHttpServer } from "../shared/listen.ts";
 import { settle } from "../shared/settle.ts";
@@ -11,6 +11,8 @@ const html = (body: string) =>
   new Response(body, {
     headers: { "content-type": "text/html; charset=utf-8", "content-length": String(Buffer.byteLength(body)) },
   });
+
+const NO_PARAMS = { params: {} };
 
 const server: ServerModule = {
   async listen(routes, { host, port, reusePort }) {
@@ -22,11 +24,10 @@ const server: ServerModule = {
       return body;
     });
     for (const { method, path, type, handle } of routes) {
-      const handler =
-        type === "json"
-          ? ({ params }: { params: object }) => handle({ params: params as Record<string, string> })
-          : ({ params }: { params: object }) =>
-              settle(handle({ params: params as Record<string, string> }), (body) => html(body as string));
+      const respond =
+        type === "json" ? handle : (input: Input) => settle(handle(input), (body) => html(body as string));
+      // Elysia reads a handler's source to tell what of the context it needs.
+      const handler = path.includes(":") ? ({ params }: Input) => respond({ params }) : () => respond(NO_PARAMS);
       app.route(method, path, handler as never);
     }
     if (!onNode) {

@@ -46,8 +46,8 @@ export function prepare(db: Database): Store {
     sqliteVersion: version,
     randomRows(table, size) {
       const pick = pickers[table];
-      const rows = new Array<Row>(size);
-      for (let i = 0; i < size; i++) rows[i] = pick();
+      const rows: Row[] = [];
+      for (let i = 0; i < size; i++) rows.push(pick());
       return rows;
     },
     close: () => db.close(),

@@ -1,15 +1,12 @@
-import { db } from "./database.ts";
-
-const byId = db.prepare("SELECT * FROM person5 WHERE id = ?");
+import { byId, randomId } from "./database.ts";
 
 Bun.serve({
-  port: process.env.PORT,
+  port: Number(process.env.PORT),
   routes: {
     "/plain": () => Response.json({ message: "Hello, world!" }),
     "/sqlite/random-5fields/:size": (request) => {
       const rows = [];
-      for (let i = 0; i < Number(request.params.size); i++)
-        rows.push(byId.get(1 + Math.floor(Math.random() * 100_000)));
+      for (let i = 0; i < Number(request.params.size); i++) rows.push(byId.get(randomId()));
       return Response.json(rows);
     },
   },

@@ -1,7 +1,6 @@
 import express from "express";
-import { db } from "./database.ts";
+import { byId, randomId } from "./database.ts";
 
-const byId = db.prepare("SELECT * FROM person5 WHERE id = ?");
 const app = express();
 app.disable("x-powered-by");
 app.disable("etag");
@@ -12,7 +11,7 @@ app.get("/plain", (_request, response) => {
 
 app.get("/sqlite/random-5fields/:size", (request, response) => {
   const rows = [];
-  for (let i = 0; i < Number(request.params.size); i++) rows.push(byId.get(1 + Math.floor(Math.random() * 100_000)));
+  for (let i = 0; i < Number(request.params.size); i++) rows.push(byId.get(randomId()));
   response.json(rows);
 });
 

@@ -1,7 +1,6 @@
 import fastify from "fastify";
-import { db } from "./database.ts";
+import { byId, randomId } from "./database.ts";
 
-const byId = db.prepare("SELECT * FROM person5 WHERE id = ?");
 const app = fastify();
 
 app.get("/plain", (_request, reply) => {
@@ -10,7 +9,7 @@ app.get("/plain", (_request, reply) => {
 
 app.get<{ Params: { size: string } }>("/sqlite/random-5fields/:size", (request, reply) => {
   const rows = [];
-  for (let i = 0; i < Number(request.params.size); i++) rows.push(byId.get(1 + Math.floor(Math.random() * 100_000)));
+  for (let i = 0; i < Number(request.params.size); i++) rows.push(byId.get(randomId()));
   reply.send(rows);
 });
 

@@ -1,7 +1,5 @@
 import { createServer, type ServerResponse } from "node:http";
-import { db } from "./database.ts";
-
-const byId = db.prepare("SELECT * FROM person5 WHERE id = ?");
+import { byId, randomId } from "./database.ts";
 
 function json(response: ServerResponse, status: number, body: unknown) {
   const text = JSON.stringify(body);
@@ -16,7 +14,7 @@ createServer((request, response) => {
   } else if (request.method === "GET" && url.startsWith("/sqlite/random-5fields/")) {
     const size = Number(url.slice("/sqlite/random-5fields/".length));
     const rows = [];
-    for (let i = 0; i < size; i++) rows.push(byId.get(1 + Math.floor(Math.random() * 100_000)));
+    for (let i = 0; i < size; i++) rows.push(byId.get(randomId()));
     json(response, 200, rows);
   } else {
     json(response, 404, { error: "not found" });
