@@ -55,7 +55,7 @@ try {
 
 /** Each target in turn: up, checked, warmed, one slice per endpoint, down. */
 async function measure(plan: Plan, file: string, signal: AbortSignal): Promise<void> {
-  const cores = splitCores();
+  const cores = plan.targets.every(isHere) ? splitCores() : null;
   const run = new Date().toISOString().replace(/\.\d+Z$/, "Z");
   const all = plan.targets.length * plan.endpoints.length;
   const slices: Slice[] = [];
@@ -112,15 +112,19 @@ function bringUp(spec: TargetSpec, cores: Cores | null, signal: AbortSignal): Pr
   return spec.kind === "local" ? start(spec, cores?.server, signal) : attach(spec, signal);
 }
 
-function describe(
-  { targets, endpoints, connections, seconds, warmupSeconds }: Plan,
-  cores: Cores | null,
-  all: number,
-): string {
+/** Whether a target runs on this machine, and so has to share it with the generator. */
+const isHere = (spec: TargetSpec) =>
+  spec.kind === "local" || /^(localhost|127\..*|\[::1\])$/.test(new URL(spec.url).hostname);
+
+function describe(plan: Plan, cores: Cores | null, all: number): string {
+  const { targets, endpoints, connections, seconds, warmupSeconds } = plan;
   const minutes = Math.ceil((all * (seconds + warmupSeconds + 0.2) + targets.length) / 60);
-  const where = cores
-    ? `server on core ${cores.server}, generator on core ${cores.generator}`
-    : "server and generator share the cores";
-  const pinning = targets[0]?.kind === "local" ? `; ${where}` : "";
-  return `${targets.length} servers × ${endpoints.length} endpoints, ${connections} connections, ${seconds} s each: about ${minutes} min${pinning}`;
+  const load = `${connections} connections, ${seconds} s each: about ${minutes} min`;
+  const where = () => {
+    if (!targets.every(isHere)) return "";
+    if (cores === null) return "; servers and generator share the cores";
+    const pinned = targets.every(({ kind }) => kind === "local");
+    return `; generator on cores ${cores.generator}, servers on ${pinned ? cores.server : "whichever they choose"}`;
+  };
+  return `${targets.length} servers × ${endpoints.length} endpoints, ${load}${where()}`;
 }
