@@ -113,8 +113,9 @@ function bringUp(spec: TargetSpec, cores: Cores | null, signal: AbortSignal): Pr
 }
 
 /** Whether a target runs on this machine, and so has to share it with the generator. */
-const isHere = (spec: TargetSpec) =>
-  spec.kind === "local" || /^(localhost|127\..*|\[::1\])$/.test(new URL(spec.url).hostname);
+function isHere(spec: TargetSpec): boolean {
+  return spec.kind === "local" || /^(localhost|127\..*|\[::1\])$/.test(new URL(spec.url).hostname);
+}
 
 function describe(plan: Plan, cores: Cores | null, all: number): string {
   const { targets, endpoints, connections, seconds, warmupSeconds } = plan;
