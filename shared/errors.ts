@@ -16,7 +16,7 @@ export const notFound = new HttpError(404, "not found");
  * Client errors keep their status and message; anything else is a 500 whose cause goes to stderr only.
  */
 export function answerError(error: unknown): { status: number; body: { error: string } } {
-  const { status, statusCode, message } = error as { status?: unknown; statusCode?: unknown; message?: unknown };
+  const { status, statusCode, message } = Object(error); // whatever it is, even null
   const code = typeof status === "number" ? status : statusCode;
   if (typeof code === "number" && code >= 400 && code < 500) {
     return { status: code, body: { error: String(message) } };

@@ -2,7 +2,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { parse } from "csv-parse/sync";
+import { lock } from "proper-lockfile";
 import { appendSlice, COLUMNS, type Slice } from "../bench/results.ts";
 import {
   finish,
@@ -200,6 +202,18 @@ describe("results.csv", () => {
     const ended = await Promise.all([1, 2, 3, 4].map(() => finish(["bun", "-e", script])));
     expect(ended.map(({ code, output }) => [code, output])).toEqual(new Array(4).fill([0, ""]));
     expect(rowsOf(file)).toHaveLength(100);
+  });
+
+  test("a row waits for the writer before it", async () => {
+    const file = newFile();
+    writeFileSync(file, "");
+    const release = await lock(file);
+    const appended = appendSlice(file, slice);
+    expect(await Promise.race([appended, sleep(300, "waiting")])).toBe("waiting");
+    expect(readFileSync(file, "utf8")).toBe("");
+    await release();
+    await appended;
+    expect(rowsOf(file)).toHaveLength(1);
   });
 
   test("a file without a last newline is not continued on that line", async () => {
