@@ -26,8 +26,16 @@ const server: ServerModule = {
     for (const { method, path, type, handle } of routes) {
       const respond =
         type === "json" ? handle : (input: Input) => settle(handle(input), (body) => html(body as string));
-      // Elysia reads a handler's source to tell what of the context it needs.
-      const handler = path.includes(":") ? ({ params }: Input) => respond({ params }) : () => respond(NO_PARAMS);
+      // Elysia reads a handler's source: it awaits what a call returns directly, and passes on what is named here.
+      const handler = path.includes(":")
+        ? ({ params }: Input) => {
+            const body = respond({ params });
+            return body;
+          }
+        : () => {
+            const body = respond(NO_PARAMS);
+            return body;
+          };
       app.route(method, path, handler as never);
     }
     if (!onNode) {

@@ -15,13 +15,15 @@ const server: ServerModule = {
     app.setErrorHandler((error, _request, reply) => sendError(error, reply));
     app.setNotFoundHandler((_request, reply) => sendError(notFound, reply));
     for (const { method, path: url, type, handle } of routes) {
+      // Nothing is returned where it can be sent at once: a reply is a thenable, which Fastify would wait for.
+      const send = (reply: FastifyReply, body: unknown): void => {
+        if (type === "html") reply.type("text/html; charset=utf-8");
+        reply.send(body);
+      };
       app.route({
         method,
         url,
-        handler: (request, reply) =>
-          settle(handle(request as Input), (body) =>
-            type === "json" ? reply.send(body) : reply.type("text/html; charset=utf-8").send(body),
-          ),
+        handler: (request, reply) => settle(handle(request as Input), (body) => send(reply, body)),
       });
     }
     await app.listen({ host, port, reusePort } as FastifyListenOptions); // handed on to net.Server.listen

@@ -1,14 +1,13 @@
-import { byId, randomId } from "./database.ts";
+import { html, random5, random30 } from "./work.ts";
 
 Bun.serve({
   port: Number(process.env.PORT),
   routes: {
+    "/": () => Response.json({ server: "bun-raw" }),
     "/plain": () => Response.json({ message: "Hello, world!" }),
-    "/sqlite/random-5fields/:size": (request) => {
-      const rows = [];
-      for (let i = 0; i < Number(request.params.size); i++) rows.push(byId.get(randomId()));
-      return Response.json(rows);
-    },
+    "/html-template": () => new Response(html(), { headers: { "content-type": "text/html; charset=utf-8" } }),
+    "/sqlite/random-5fields/:size": (request) => Response.json(random5(request.params.size)),
+    "/sqlite/random-30fields/:size": (request) => Response.json(random30(request.params.size)),
   },
   fetch: () => Response.json({ error: "not found" }, { status: 404 }),
 });

@@ -1,12 +1,11 @@
 import { node } from "@elysiajs/node";
 import { Elysia } from "elysia";
-import { byId, randomId } from "./database.ts";
+import { html, random5, random30 } from "./work.ts";
 
 new Elysia(process.versions.bun ? {} : { adapter: node() })
+  .get("/", () => ({ server: "elysia" }))
   .get("/plain", () => ({ message: "Hello, world!" }))
-  .get("/sqlite/random-5fields/:size", ({ params: { size } }) => {
-    const rows = [];
-    for (let i = 0; i < Number(size); i++) rows.push(byId.get(randomId()));
-    return rows;
-  })
+  .get("/html-template", () => new Response(html(), { headers: { "content-type": "text/html; charset=utf-8" } }))
+  .get("/sqlite/random-5fields/:size", ({ params: { size } }) => random5(size))
+  .get("/sqlite/random-30fields/:size", ({ params: { size } }) => random30(size))
   .listen(Number(process.env.PORT));

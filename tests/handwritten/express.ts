@@ -1,18 +1,24 @@
 import express from "express";
-import { byId, randomId } from "./database.ts";
+import { html, random5, random30 } from "./work.ts";
 
 const app = express();
 app.disable("x-powered-by");
 app.disable("etag");
 
+app.get("/", (_request, response) => {
+  response.json({ server: "express" });
+});
 app.get("/plain", (_request, response) => {
   response.json({ message: "Hello, world!" });
 });
-
+app.get("/html-template", (_request, response) => {
+  response.send(html());
+});
 app.get("/sqlite/random-5fields/:size", (request, response) => {
-  const rows = [];
-  for (let i = 0; i < Number(request.params.size); i++) rows.push(byId.get(randomId()));
-  response.json(rows);
+  response.json(random5(request.params.size));
+});
+app.get("/sqlite/random-30fields/:size", (request, response) => {
+  response.json(random30(request.params.size));
 });
 
 app.listen(Number(process.env.PORT));

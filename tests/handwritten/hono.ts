@@ -1,16 +1,13 @@
 import { serve } from "@hono/node-server";
 import { Hono } from "hono";
-import { byId, randomId } from "./database.ts";
+import { html, random5, random30 } from "./work.ts";
 
 const app = new Hono();
-
+app.get("/", (c) => c.json({ server: "hono" }));
 app.get("/plain", (c) => c.json({ message: "Hello, world!" }));
-
-app.get("/sqlite/random-5fields/:size", (c) => {
-  const rows = [];
-  for (let i = 0; i < Number(c.req.param("size")); i++) rows.push(byId.get(randomId()));
-  return c.json(rows);
-});
+app.get("/html-template", (c) => c.html(html()));
+app.get("/sqlite/random-5fields/:size", (c) => c.json(random5(c.req.param("size"))));
+app.get("/sqlite/random-30fields/:size", (c) => c.json(random30(c.req.param("size"))));
 
 const port = Number(process.env.PORT);
 if (process.versions.bun) Bun.serve({ port, fetch: app.fetch });

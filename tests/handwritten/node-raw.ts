@@ -1,22 +1,20 @@
 import { createServer, type ServerResponse } from "node:http";
-import { byId, randomId } from "./database.ts";
+import { html, random5, random30 } from "./work.ts";
 
-function json(response: ServerResponse, status: number, body: unknown) {
-  const text = JSON.stringify(body);
-  response.writeHead(status, { "content-type": "application/json", "content-length": Buffer.byteLength(text) });
+function send(response: ServerResponse, status: number, type: string, text: string) {
+  response.writeHead(status, { "content-type": type, "content-length": Buffer.byteLength(text) });
   response.end(text);
 }
 
+const json = (response: ServerResponse, body: unknown) => send(response, 200, "application/json", JSON.stringify(body));
+
 createServer((request, response) => {
   const url = request.url as string;
-  if (request.method === "GET" && url === "/plain") {
-    json(response, 200, { message: "Hello, world!" });
-  } else if (request.method === "GET" && url.startsWith("/sqlite/random-5fields/")) {
-    const size = Number(url.slice("/sqlite/random-5fields/".length));
-    const rows = [];
-    for (let i = 0; i < size; i++) rows.push(byId.get(randomId()));
-    json(response, 200, rows);
-  } else {
-    json(response, 404, { error: "not found" });
-  }
+  if (request.method !== "GET") send(response, 404, "text/plain", "not found");
+  else if (url === "/") json(response, { server: "node-raw" });
+  else if (url === "/plain") json(response, { message: "Hello, world!" });
+  else if (url === "/html-template") send(response, 200, "text/html; charset=utf-8", html());
+  else if (url.startsWith("/sqlite/random-5fields/")) json(response, random5(url.slice(23)));
+  else if (url.startsWith("/sqlite/random-30fields/")) json(response, random30(url.slice(24)));
+  else send(response, 404, "text/plain", "not found");
 }).listen(Number(process.env.PORT));
