@@ -55,7 +55,7 @@ test("two servers in turn: rows, table, nothing left running", async () => {
     expect(row).toMatchObject({ "Error Count": "0", Connections: "8", Sockets: "8", Kind: "closed" });
     expect(Number(row.Requests)).toBeGreaterThan(0);
     // A closed loop obeys Little's law: requests per second × mean latency = connections.
-    expect((Number(row.QPS) * Number(row.AvgMs)) / 1000 / 8).toBeWithin(0.8, 1.05);
+    expect((Number(row.QPS) * Number(row.AvgMs)) / 1000 / 8).toBeWithin(0.6, 1.05);
     const percentiles = [row.P50Ms, row.P90Ms, row.P99Ms, row.P999Ms].map(Number);
     expect(percentiles).toEqual(percentiles.toSorted((a, b) => a - b));
     expect(Number(row.CpuUsPerRequest)).toBeGreaterThan(0);
