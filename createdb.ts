@@ -1,5 +1,5 @@
 /** Writes data.db: the same bytes on every machine for the same seed, rows and package versions. */
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
 import { base, en, Faker, generateMersenne53Randomizer, type Randomizer } from "@faker-js/faker";
 import BetterSqlite3 from "better-sqlite3"; // carries its own SQLite, unlike bun:sqlite on macOS
@@ -7,6 +7,7 @@ import { SingleBar } from "cli-progress";
 import { Command, InvalidArgumentError } from "commander";
 import { exitWith, UsageError } from "./shared/errors.ts";
 import { type Column, PEOPLE } from "./shared/people.ts";
+import { readBytes } from "./shared/read-bytes.ts";
 
 /** Values drawn from faker per column. A call to faker costs microseconds, a pick from a pool nanoseconds. */
 const POOL = 2_000;
@@ -58,7 +59,7 @@ try {
 
 /** @throws where `file` holds something else than a database: it would be lost. */
 function refuseOther(file: string): void {
-  if (existsSync(file) && !readFileSync(file).subarray(0, 16).equals(Buffer.from("SQLite format 3\0"))) {
+  if (existsSync(file) && String(readBytes(file, 0, 16)) !== "SQLite format 3\0") {
     throw new UsageError(`"${file}" exists and is no SQLite database: choose another with --file`);
   }
 }

@@ -1,8 +1,9 @@
-import { appendFileSync, closeSync, existsSync, openSync, readFileSync } from "node:fs";
+import { appendFileSync, closeSync, openSync } from "node:fs";
 import { hostname } from "node:os";
 import { stringify } from "csv-stringify/sync";
 import { lock } from "proper-lockfile";
 import { UsageError } from "../shared/errors.ts";
+import { readBytes } from "../shared/read-bytes.ts";
 import type { Load } from "./load/fortio.ts";
 import type { Target } from "./targets/target.ts";
 
@@ -66,8 +67,8 @@ export function checkResults(file: string): void {
   } catch (error) {
     throw new UsageError(`"${file}" cannot be written (${(error as Error).message}): choose another with --results`);
   }
-  const text = readFileSync(file, "utf8");
-  if (text !== "" && !text.startsWith(HEADER)) {
+  const head = String(readBytes(file, 0, Buffer.byteLength(HEADER)));
+  if (head !== "" && head !== HEADER) {
     throw new UsageError(`"${file}" has other columns: move it away, or choose another with --results`);
   }
 }
@@ -76,8 +77,8 @@ export function checkResults(file: string): void {
 export async function appendSlice(file: string, slice: Slice): Promise<void> {
   const release = await lock(file, { retries: { retries: 100, minTimeout: 10, maxTimeout: 200 } });
   try {
-    const text = existsSync(file) ? readFileSync(file, "utf8") : "";
-    const start = text === "" ? HEADER : text.endsWith("\n") ? "" : "\n";
+    const last = String(readBytes(file, -1, 1));
+    const start = last === "" ? HEADER : last === "\n" ? "" : "\n";
     appendFileSync(file, start + stringify([Object.values(COLUMNS).map((value) => value(slice))]));
   } finally {
     await release();

@@ -6,18 +6,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parse } from "csv-parse/sync";
 import { lock } from "proper-lockfile";
 import { appendSlice, COLUMNS, type Slice } from "../bench/results.ts";
-import {
-  finish,
-  freePort,
-  run,
-  type Server,
-  scratch,
-  startServer,
-  stopServer,
-  testIf,
-  until,
-  works,
-} from "./harness.ts";
+import { freePort } from "../bench/targets/local.ts";
+import { finish, run, type Server, scratch, startServer, stopServer, testIf, until, works } from "./harness.ts";
 
 const folder = scratch();
 let files = 0;

@@ -2,7 +2,8 @@
 import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { finish, freePort, makeDatabase, run, SERVERS, scratch } from "./harness.ts";
+import { freePort } from "../bench/targets/local.ts";
+import { finish, makeDatabase, run, SERVERS, scratch } from "./harness.ts";
 
 const folder = scratch();
 const database = makeDatabase(join(folder, "data.db"), 10);

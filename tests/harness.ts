@@ -2,10 +2,10 @@ import { describe, test } from "bun:test";
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { freePort } from "../bench/targets/local.ts";
 import matrix from "../servers/matrix.json" with { type: "json" };
 
 export const SERVERS = Object.keys(matrix);
@@ -22,14 +22,6 @@ export function makeDatabase(file: string, rows = 1_000): string {
   const { status, stderr } = spawnSync("bun", ["createdb.ts", "--rows", String(rows), "--file", file]);
   if (status !== 0) throw new Error(String(stderr));
   return file;
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  return port;
 }
 
 /** A program with what it printed so far and, once it has ended, how. */

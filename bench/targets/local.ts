@@ -53,7 +53,8 @@ export async function start(spec: LocalSpec, cores: string | undefined, signal: 
   }
 }
 
-async function freePort(): Promise<number> {
+/** @returns a port of this machine that was free just now. */
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
