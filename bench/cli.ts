@@ -1,14 +1,38 @@
+import { spawnSync } from "node:child_process";
 import { Command, InvalidArgumentError } from "commander";
 import matrix from "../servers/matrix.json" with { type: "json" };
-import { exitWith } from "../shared/errors.ts";
-import { type Cores, splitCores } from "./cores.ts";
-import { load } from "./load/fortio.ts";
-import { ENDPOINTS, makePlan, type Options, type Plan, type TargetSpec } from "./plan.ts";
-import { line, tables } from "./report/terminal.ts";
-import { appendSlice, checkResults, type Slice } from "./results.ts";
-import { start } from "./targets/local.ts";
-import { readIdentity, type Target, verify } from "./targets/target.ts";
-import { attach } from "./targets/url.ts";
+import { exitWith, UsageError } from "../shared/errors.ts";
+import { analyse, compareDuets } from "./analysis.ts";
+import { splitCores } from "./cores.ts";
+import { duel } from "./duel.ts";
+import {
+  duration,
+  ENDPOINTS,
+  type LocalSpec,
+  makePlan,
+  orderOf,
+  PAIR,
+  PAIR_ENDPOINTS,
+  type Plan,
+  PRESETS,
+  parseEither,
+  parseTarget,
+} from "./plan.ts";
+import {
+  capacityLine,
+  found,
+  outcome,
+  type Progress,
+  percent,
+  ratio,
+  selfTestTable,
+  showProgress,
+  tables,
+} from "./report/terminal.ts";
+import { coresFor, isHere, measure, measureCapacity, withTargets } from "./run.ts";
+import { PAIR_SECONDS, selfTest } from "./self-test/self-test.ts";
+import { newSession, resumeSession, type Session } from "./session.ts";
+import { parseSlo, type Slo } from "./slo.ts";
 
 const list = (text: string, before: string[] = []) => [...before, ...text.split(",").filter((item) => item !== "")];
 const number = (least: number, most: number, integer: boolean) => (text: string) => {
@@ -18,19 +42,54 @@ const number = (least: number, most: number, integer: boolean) => (text: string)
 };
 
 const servers = Object.keys(matrix);
-const program = new Command("./bench.sh")
-  .description("Measures HTTP servers: those of the matrix, started here in turn, or those at the URLs given.")
+
+/** Options of every command. */
+function withOptions(command: Command, endpoints: readonly string[]): Command {
+  return command
+    .option("--endpoints <list>", `paths to load (default: ${endpoints.join(",")})`, list)
+    .option("--connections <n>", "connections, each with one request at a time", number(1, 10_000, true), 100)
+    .option("--results <file>", "file to append to", "results.csv")
+    .showHelpAfterError("(./bench.sh --help lists the options)");
+}
+
+const program = withOptions(new Command("./bench.sh"), ENDPOINTS)
+  .description("Measures HTTP servers: those of the matrix, started here, or those at the URLs given.")
   .argument("[urls...]", "servers that run already, as http://host:port")
+  .option("--quick", "a first look: 2 blocks, about 3 minutes for all (default)")
+  .option("--standard", "5 blocks and an A/A twin, about 12 minutes for all")
+  .option("--full", "20 blocks and an A/A twin, about 90 minutes for all")
   .option("--servers <list>", `servers to start here, as NAME[@DRIVER][*WORKERS] (default: ${servers.join(",")})`, list)
-  .option("--endpoints <list>", `paths to load (default: ${ENDPOINTS.join(",")})`, list)
-  .option("--connections <n>", "connections, each with one request at a time", number(1, 10_000, true), 100)
-  .option("--seconds <n>", "length of a slice", number(0.1, 3_600, false), 2)
+  .option("--seconds <n>", "length of every slice, instead of the preset's", number(0.1, 3_600, false))
+  .option(
+    "--rate <n>",
+    "requests per second of the solo slices, whatever the answers take",
+    number(1, 10_000_000, false),
+  )
+  .option("--slo <promise>", "find the highest rate that keeps a promise like p99<50ms", parseSlo)
   .option("--name <name>", "name of a server that does not say it at GET /; a list for several URLs", (text) =>
     text.split(","),
   )
-  .option("--results <file>", "file to append to", "results.csv")
-  .showHelpAfterError("(./bench.sh --help lists the options)")
-  .parse();
+  .option("--seed <n>", "of the random order", number(0, 2 ** 32 - 1, true), Date.now() % 2 ** 32)
+  .option("--resume <run>", "go on with a run that was stopped")
+  .option("--dry-run", "print the plan and its duration, measure nothing")
+  .enablePositionalOptions()
+  .action(run);
+withOptions(program.command("duet"), PAIR_ENDPOINTS)
+  .description("compares two servers until it can tell which needs less CPU time")
+  .argument("<a>", "a server of the matrix, or a URL")
+  .argument("<b>", "another")
+  .option("--seconds <n>", "time limit per endpoint", number(1, 36_000, false), 120)
+  .action(compareTwo);
+withOptions(program.command("tax"), PAIR_ENDPOINTS)
+  .description("compares each server of the matrix with the same routes written by hand in its framework")
+  .option("--servers <list>", "some of them", list)
+  .option("--seconds <n>", "time limit per endpoint", number(1, 36_000, false), 60)
+  .action(tax);
+withOptions(program.command("self-test"), PAIR_ENDPOINTS)
+  .description("shows on this machine whether equal servers come out equal, and 5 % more work as different")
+  .option("--servers <list>", "some of them", list)
+  .option("--field", "measure the same pairs in the usual ways as well")
+  .action(proveItself);
 
 const interrupted = new AbortController();
 for (const [signal, code] of [
@@ -41,91 +100,192 @@ for (const [signal, code] of [
   process.on(signal, () => interrupted.abort(code));
 }
 
-const { name: names = [], servers: chosen = [], endpoints = [], results, connections, seconds } = program.opts();
-const options: Options = { urls: program.args, names, servers: chosen, endpoints, connections, seconds };
 try {
-  const plan = makePlan(options, servers);
-  checkResults(results);
-  await measure(plan, results, interrupted.signal);
+  await program.parseAsync();
 } catch (error) {
   if (!interrupted.signal.aborted) exitWith(error);
-  console.error(`stopped; what was measured before is in ${results}`);
+  console.error(`stopped; what was measured before is in ${program.opts().results}`);
   process.exit(interrupted.signal.reason);
 }
 
-/** Each target in turn: up, checked, warmed, one slice per endpoint, down. */
-async function measure(plan: Plan, file: string, signal: AbortSignal): Promise<void> {
-  const cores = plan.targets.every(isHere) ? splitCores() : null;
-  const run = new Date().toISOString().replace(/\.\d+Z$/, "Z");
-  const all = plan.targets.length * plan.endpoints.length;
-  const slices: Slice[] = [];
-  for (const spec of plan.targets) {
-    if (spec.kind === "url") await verify(await attach(spec, signal), plan.endpoints, signal);
+async function run(urls: string[]): Promise<void> {
+  const { name: names = [], servers: chosen = [], endpoints = [], ...options } = program.opts();
+  const presets = (Object.keys(PRESETS) as (keyof typeof PRESETS)[]).filter((preset) => options[preset]);
+  if (presets.length > 1) throw new UsageError(`--${presets.join(" --")}: choose one`);
+  const preset = presets[0] ?? "quick";
+  if (options.resume) {
+    const session = resumeSession(options.resume, options.results, interrupted.signal, progressOf);
+    return finish(session);
   }
-  console.log(describe(plan, cores, all));
-  for (const spec of plan.targets) {
-    const target = await bringUp(spec, cores, signal);
-    try {
-      await verify(target, plan.endpoints, signal);
-      for (const endpoint of plan.endpoints) {
-        await load(target.url + endpoint, { ...plan, seconds: plan.warmupSeconds }, cores?.generator, signal);
-      }
-      for (const endpoint of plan.endpoints) {
-        const slice = await measureSlice(run, target, endpoint, plan, cores, signal);
-        await appendSlice(file, slice);
-        slices.push(slice);
-        console.log(line(slice, slices.length, all));
-      }
-    } finally {
-      await target.stop();
-    }
-  }
-  console.log(
-    `\n${tables(slices)}\n\nOne slice of ${plan.seconds} s each, in turn: no ranking. Small differences here are noise.`,
+  const plan = makePlan({ ...options, urls, names, servers: chosen, endpoints, preset } as never, servers);
+  if (options.dryRun) return console.log(`${describe(plan)}\n\n${order(plan)}`);
+  const session = await newSession(plan, coresFor(plan), options.results, progressOf(plan), interrupted.signal);
+  await withTargets(
+    session,
+    plan.targets.filter(({ kind }) => kind === "url"),
+    async () => {},
   );
-  console.log(`${slices.length} rows of run ${run} are in ${file}.`);
+  if (options.slo) return capacity(session, options.slo);
+  console.log(describe(plan));
+  session.save();
+  await finish(session);
 }
 
-async function measureSlice(
-  run: string,
-  target: Target,
-  endpoint: string,
-  { connections, seconds }: Plan,
-  cores: Cores | null,
-  signal: AbortSignal,
-): Promise<Slice> {
-  const before = target.identity && (await readIdentity(target.url, signal));
-  const seen = await load(target.url + endpoint, { connections, seconds }, cores?.generator, signal);
-  const after = target.identity && (await readIdentity(target.url, signal));
-  return {
-    run,
-    target,
-    endpoint,
-    connections,
-    load: seen,
-    cpuUsPerRequest: before && after && (after.cpuUs - before.cpuUs) / seen.requests,
-    rssBytes: after?.rssBytes ?? null,
-  };
+function progressOf(plan: Plan): Progress {
+  return showProgress(total(plan));
 }
 
-function bringUp(spec: TargetSpec, cores: Cores | null, signal: AbortSignal): Promise<Target> {
-  return spec.kind === "local" ? start(spec, cores?.server, signal) : attach(spec, signal);
+function total(plan: Plan): number {
+  const { block, once } = duration(plan);
+  return once + block * plan.amount.blocks;
 }
 
-/** Whether a target runs on this machine, and so has to share it with the generator. */
-function isHere(spec: TargetSpec): boolean {
-  return spec.kind === "local" || /^(localhost|127\..*|\[::1\])$/.test(new URL(spec.url).hostname);
+async function finish(session: Session): Promise<void> {
+  const { manifest, slices, results } = session;
+  keepOffServers(session);
+  try {
+    await measure(session);
+  } catch (error) {
+    if (interrupted.signal.aborted) console.error(`\n./bench.sh --resume ${manifest.run} goes on with this run`);
+    throw error;
+  } finally {
+    session.progress.stop();
+  }
+  console.log(`\n${tables(analyse(slices, manifest))}\n\n${trust(session)}`);
+  console.log(`${slices.length} rows of run ${manifest.run} are in ${results}.`);
 }
 
-function describe(plan: Plan, cores: Cores | null, all: number): string {
-  const { targets, endpoints, connections, seconds, warmupSeconds } = plan;
-  const minutes = Math.ceil((all * (seconds + warmupSeconds + 0.2) + targets.length) / 60);
-  const load = `${connections} connections, ${seconds} s each: about ${minutes} min`;
+async function capacity(session: Session, slo: Slo): Promise<void> {
+  keepOffServers(session);
+  try {
+    await measureCapacity(session, slo, (name, endpoint, found) =>
+      console.log(capacityLine(name, endpoint, slo, found)),
+    );
+  } finally {
+    session.progress.stop();
+    session.save();
+  }
+}
+
+/** This process reads the servers' CPU time while they are loaded: it must not take theirs. */
+function keepOffServers({ manifest: { cores } }: Session): void {
+  if (cores) spawnSync("taskset", ["-a", "-p", "-c", cores.generator, String(process.pid)]);
+}
+
+/** What is to be said of the run as a whole. */
+function trust({ manifest: { plan, seconds }, slices }: Session): string {
+  const said = [`${percent(seconds.loaded / seconds.total)} of ${Math.round(seconds.total)} s were slices or warm-up.`];
+  const twin = slices.find(({ name }) => name.endsWith("#2"))?.name;
+  if (plan.amount.twin && twin) {
+    const name = twin.replace(/#2$/, "");
+    const seen = [...Map.groupBy(slices, ({ endpoint }) => endpoint)].flatMap(([endpoint, group]) =>
+      (compareDuets(group)?.pairs ?? [])
+        .filter(({ a, b }) => [a, b].sort().join() === [name, twin].sort().join())
+        .map((pair) => ({ endpoint, ...pair })),
+    );
+    const wrong = seen.filter(({ state }) => state === "different");
+    said.unshift(
+      wrong.length === 0
+        ? `A/A twin: ${name} measured twice is not different at any of ${seen.length} endpoints (${seen.map((pair) => ratio(pair.ratio)).join(", ")}).`
+        : `DO NOT TRUST THIS RUN: ${name} measured twice came out different at ${wrong.map((pair) => `${pair.endpoint} (${ratio(pair.ratio)})`).join(", ")}: something on this machine treated two copies of one server unequally.`,
+    );
+  }
+  if (plan.targets.some(({ kind }) => kind === "url")) {
+    said.push(
+      "Servers that run already are not restarted: how much they differ from start to start is not in these intervals.",
+    );
+  }
+  return said.join("\n");
+}
+
+function describe(plan: Plan): string {
+  const { targets, endpoints, connections, amount } = plan;
+  const cores = coresFor(plan);
+  const minutes = Math.ceil(total(plan) / 60);
   const where = () => {
     if (!targets.every(isHere)) return "";
     if (cores === null) return "; servers and generator share the cores";
     const pinned = targets.every(({ kind }) => kind === "local");
     return `; generator on cores ${cores.generator}, servers on ${pinned ? cores.server : "whichever they choose"}`;
   };
-  return `${targets.length} servers × ${endpoints.length} endpoints, ${load}${where()}`;
+  return `${targets.length} servers × ${endpoints.length} endpoints, ${connections} connections, ${amount.blocks} blocks: about ${minutes} min${where()}`;
+}
+
+function order(plan: Plan): string {
+  const names = plan.targets.map(
+    (spec, i) =>
+      (spec.kind === "local" ? spec.name : (spec.name ?? spec.url)) +
+      (i > 0 && plan.amount.twin && i === plan.targets.length - 1 ? "#2" : ""),
+  );
+  return Array.from({ length: plan.amount.blocks }, (_, i) => {
+    const steps = orderOf(plan, i + 1, names, names);
+    return [
+      `block ${i + 1}`,
+      ...steps.map(
+        ({ endpoint, duets, solos }) =>
+          `  ${endpoint}: ${duets.map((pair) => pair.join(" and ")).join("; ")}; alone ${solos.join(", ")}`,
+      ),
+    ].join("\n");
+  }).join("\n");
+}
+
+interface PairOptions {
+  readonly servers?: string[];
+  readonly endpoints?: string[];
+  readonly connections: number;
+  readonly results: string;
+  readonly seconds: number;
+  readonly field?: boolean;
+}
+
+/** A session for pairs of targets; the plan names none, as they change. */
+async function pairSession({ endpoints = PAIR_ENDPOINTS, connections, results }: PairOptions, seconds: number) {
+  const options = { urls: [], names: [], servers: [], endpoints, connections, preset: "quick", seed: 0 } as const;
+  const plan = { ...makePlan(options, servers), targets: [], amount: PAIR };
+  const session = await newSession(plan, splitCores(), results, showProgress(seconds), interrupted.signal);
+  keepOffServers(session);
+  return session;
+}
+
+async function compareTwo(a: string, b: string, options: PairOptions): Promise<void> {
+  const pair = [parseEither(a, servers), parseEither(b, servers)] as const;
+  const limit = options.seconds * (options.endpoints ?? PAIR_ENDPOINTS).length;
+  const session = await pairSession(options, limit);
+  try {
+    for (const line of (await duel(session, pair, limit)).map((one) => outcome(`${a} ÷ ${b}`, one))) console.log(line);
+  } finally {
+    session.progress.stop();
+  }
+}
+
+async function tax(options: PairOptions): Promise<void> {
+  const chosen = (options.servers ?? servers).map((text) => parseTarget(text, servers));
+  const limit = options.seconds * (options.endpoints ?? PAIR_ENDPOINTS).length;
+  const session = await pairSession(options, limit * chosen.length);
+  try {
+    for (const spec of chosen) {
+      for (const one of await duel(session, [spec, byHand(spec)], limit))
+        console.log(outcome(`${spec.name} ÷ by hand`, one));
+    }
+  } finally {
+    session.progress.stop();
+  }
+}
+
+/** The same routes without adapter and shared routes, in tests/handwritten/. */
+function byHand({ name }: LocalSpec): LocalSpec {
+  const [runtime = "", framework = ""] = name.split("-");
+  const file = `tests/handwritten/${framework === "raw" ? name : framework}.ts`;
+  return { kind: "local", name: `${name} by hand`, command: [runtime, file], env: { NODE_ENV: "production" } };
+}
+
+async function proveItself(options: PairOptions): Promise<void> {
+  const chosen = (options.servers ?? servers).map((text) => parseTarget(text, servers).name);
+  const session = await pairSession(options, chosen.length * 2 * PAIR_SECONDS);
+  try {
+    const findings = await selfTest(session, chosen, options.field ?? false, (one) => console.log(found(one)));
+    console.log(`\n${selfTestTable(findings)}`);
+  } finally {
+    session.progress.stop();
+  }
 }

@@ -1,3 +1,4 @@
+import { SimpleFaker } from "@faker-js/faker";
 import { UsageError } from "../shared/errors.ts";
 
 /** The eight endpoints that are measured unless others are asked for. */
@@ -7,11 +8,49 @@ export const ENDPOINTS = [
   ...["5fields", "30fields"].flatMap((kind) => [1, 5, 10].map((size) => `/sqlite/random-${kind}/${size}`)),
 ];
 
-/** One server of the matrix as it is to be started here. */
+/** How much is measured: restarts, and what is done between two of them. */
+export interface Amount {
+  /** Restarts of every server: the repetitions. */
+  readonly blocks: number;
+  /** Random cycles of duets per block and endpoint; each server plays two duets in a cycle. */
+  readonly cycles: number;
+  readonly duetSeconds: number;
+  /** Of one solo slice, one per server, endpoint and block. */
+  readonly soloSeconds: number;
+  /** Load per server before the first slice of a block: at least, and at most if it is still getting faster. */
+  readonly warmupSeconds: readonly [least: number, most: number];
+  /** Whether one server is measured twice, under two names. */
+  readonly twin: boolean;
+}
+
+/**
+ * Chosen from a pilot on two noisy cores, see CONTRIBUTING.md: a duet varied more than a restart and cost a hundredth of
+ * it, so the time that restarts and warm-up leave goes to duets, long enough that both sides begin at about one moment
+ * (Kalibera & Jones 2013).
+ */
+export const PRESETS = {
+  quick: { blocks: 2, cycles: 1, duetSeconds: 0.4, soloSeconds: 0.2, warmupSeconds: [1.5, 2.5], twin: false },
+  standard: { blocks: 5, cycles: 1, duetSeconds: 0.5, soloSeconds: 0.25, warmupSeconds: [2.5, 4], twin: true },
+  full: { blocks: 22, cycles: 2, duetSeconds: 0.5, soloSeconds: 0.5, warmupSeconds: [4, 6], twin: true },
+} as const satisfies Record<string, Amount>;
+
+/** Of `duet`, `tax` and `self-test`, which restart two targets until they are decided. */
+export const PAIR: Amount = {
+  blocks: 0,
+  cycles: 0,
+  duetSeconds: 0.5,
+  soloSeconds: 0.5,
+  warmupSeconds: [1.5, 3],
+  twin: false,
+};
+/** What they load unless other endpoints are asked for: the least work, and a usual amount. */
+export const PAIR_ENDPOINTS = ["/plain", "/sqlite/random-5fields/5"];
+
+/** A server that is started here, by a command that reads PORT, HOST and `env`. */
 export interface LocalSpec {
   readonly kind: "local";
   readonly name: string;
-  readonly server: string;
+  readonly command: readonly string[];
   readonly env: Readonly<Record<string, string>>;
 }
 
@@ -25,13 +64,14 @@ export interface UrlSpec {
 export type TargetSpec = LocalSpec | UrlSpec;
 
 export interface Plan {
+  /** With a twin, the last is one of the others once more. */
   readonly targets: readonly TargetSpec[];
   readonly endpoints: readonly string[];
   readonly connections: number;
-  /** Of one slice: a target under load at one endpoint. */
-  readonly seconds: number;
-  /** Of load at each endpoint before the first slice, so that what is measured is compiled. */
-  readonly warmupSeconds: number;
+  readonly amount: Amount;
+  /** Requests per second of the solo slices, null for as many as can be. */
+  readonly rate: number | null;
+  readonly seed: number;
 }
 
 export interface Options {
@@ -40,7 +80,11 @@ export interface Options {
   readonly servers: readonly string[];
   readonly endpoints: readonly string[];
   readonly connections: number;
-  readonly seconds: number;
+  readonly preset: keyof typeof PRESETS;
+  /** Length of every slice, instead of the preset's. */
+  readonly seconds?: number | undefined;
+  readonly rate?: number | undefined;
+  readonly seed: number;
 }
 
 /**
@@ -48,7 +92,7 @@ export interface Options {
  * @throws UsageError for a server, endpoint or URL that cannot be measured.
  */
 export function makePlan(options: Options, servers: readonly string[]): Plan {
-  const { urls, names, connections, seconds } = options;
+  const { urls, names, connections, seconds, seed } = options;
   if (urls.length > 0 && options.servers.length > 0) {
     throw new UsageError("--servers starts servers here, a URL measures one that runs already: give one of the two");
   }
@@ -58,17 +102,77 @@ export function makePlan(options: Options, servers: readonly string[]): Plan {
   for (const endpoint of options.endpoints) {
     if (!endpoint.startsWith("/")) throw new UsageError(`--endpoints has "${endpoint}": a path starts with /`);
   }
-  const local = () =>
-    (options.servers.length > 0 ? options.servers : servers).map((text) => parseTarget(text, servers));
+  const preset: Amount = PRESETS[options.preset];
+  const scale = seconds === undefined ? 1 : Math.min(1, seconds / preset.duetSeconds);
+  const amount: Amount = {
+    ...preset,
+    duetSeconds: seconds ?? preset.duetSeconds,
+    soloSeconds: seconds ?? preset.soloSeconds,
+    warmupSeconds: [preset.warmupSeconds[0] * scale, preset.warmupSeconds[1] * scale],
+  };
+  const targets: TargetSpec[] =
+    urls.length > 0
+      ? urls.map((url, i) => ({ kind: "url", url: baseOf(url), name: names[i] || undefined }))
+      : (options.servers.length > 0 ? options.servers : servers).map((text) => parseTarget(text, servers));
+  const twin = amount.twin && urls.length === 0 ? randomOf(seed, 0).arrayElement(targets) : undefined;
   return {
-    targets:
-      urls.length > 0
-        ? urls.map((url, i) => ({ kind: "url", url: baseOf(url), name: names[i] || undefined }))
-        : local(),
+    targets: twin ? [...targets, twin] : targets,
     endpoints: options.endpoints.length > 0 ? options.endpoints : ENDPOINTS,
     connections,
-    seconds,
-    warmupSeconds: Math.min(1, seconds),
+    amount,
+    rate: options.rate ?? null,
+    seed,
+  };
+}
+
+/** One of the two targets of `duet`: a URL, or a server of the matrix. */
+export function parseEither(text: string, servers: readonly string[]): TargetSpec {
+  return text.includes("://") ? { kind: "url", url: baseOf(text), name: undefined } : parseTarget(text, servers);
+}
+
+/** What a block does at one endpoint: duets first, then solo slices. */
+export interface Step {
+  readonly endpoint: string;
+  readonly duets: readonly (readonly [string, string])[];
+  readonly solos: readonly string[];
+}
+
+/**
+ * The order of one block, the same for the same seed: endpoints shuffled, and for each random cycles over the servers
+ * in which neighbours play a duet, so that each server plays as often as any other, then solo slices, shuffled.
+ * @param names of the targets; @param rivals those of them that can play duets
+ */
+export function orderOf(plan: Plan, block: number, names: readonly string[], rivals: readonly string[]): Step[] {
+  const random = randomOf(plan.seed, block);
+  return random.shuffle(plan.endpoints).map((endpoint) => ({
+    endpoint,
+    duets: Array.from({ length: rivals.length > 1 ? plan.amount.cycles : 0 }, () => random.shuffle(rivals)).flatMap(
+      (cycle) => cycle.map((name, i): [string, string] => [name, cycle[(i + 1) % cycle.length] as string]),
+    ),
+    solos: random.shuffle(names),
+  }));
+}
+
+/** What a slice costs beyond its length: starting fortio, its connections, reading its answer; measured. */
+const SLICE_OVERHEAD_SECONDS = 0.11;
+/** What a restart of one server costs, and asking it every endpoint once; and a second of warm-up, all at once. */
+const START_SECONDS = 0.6;
+const WARMUP_FACTOR = 1.25;
+/** Calibration: per server and endpoint, and once. */
+export const UNLOADED_SECONDS = 0.1;
+const CEILING_SECONDS = 2;
+
+/** @returns about how long it takes, in seconds: one block, its part before the first slice, and what comes once. */
+export function duration({ targets, endpoints, amount }: Plan): { block: number; warmup: number; once: number } {
+  const cells = targets.length * endpoints.length;
+  const duets = targets.length > 1 ? cells * amount.cycles * (amount.duetSeconds + SLICE_OVERHEAD_SECONDS) : 0;
+  const solos = cells * (amount.soloSeconds + SLICE_OVERHEAD_SECONDS / 2);
+  const [least, most] = amount.warmupSeconds;
+  const warmup = targets.length * (START_SECONDS + ((least + most) / 2) * WARMUP_FACTOR);
+  return {
+    block: warmup + duets + solos,
+    warmup,
+    once: cells * (UNLOADED_SECONDS + SLICE_OVERHEAD_SECONDS / 2) + CEILING_SECONDS,
   };
 }
 
@@ -81,8 +185,8 @@ export function parseTarget(text: string, servers: readonly string[]): LocalSpec
   return {
     kind: "local",
     name: text,
-    server,
-    env: { ...(driver && { SQLITE_DRIVER: driver }), ...(workers && { WORKERS: workers }) },
+    command: ["sh", "servers/start.sh"],
+    env: { SERVER: server, ...(driver && { SQLITE_DRIVER: driver }), ...(workers && { WORKERS: workers }) },
   };
 }
 
@@ -92,4 +196,10 @@ function baseOf(text: string): string {
     throw new UsageError(`"${text}" is not a URL: write it as http://host:port`);
   }
   return url.origin + url.pathname.replace(/\/$/, "");
+}
+
+function randomOf(seed: number, block: number) {
+  const faker = new SimpleFaker();
+  faker.seed([seed, block]);
+  return faker.helpers;
 }

@@ -1,62 +1,106 @@
-import { appendFileSync, closeSync, openSync } from "node:fs";
-import { hostname } from "node:os";
+import { appendFileSync, closeSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { parse } from "csv-parse/sync";
 import { stringify } from "csv-stringify/sync";
 import { lock } from "proper-lockfile";
 import { UsageError } from "../shared/errors.ts";
 import { readBytes } from "../shared/read-bytes.ts";
-import type { Load } from "./load/fortio.ts";
-import type { Target } from "./targets/target.ts";
+import type { Verdict } from "./verdict.ts";
 
 /** How slices are made. Rows of different protocols must not be compared. */
-export const PROTOCOL = 1;
+export const PROTOCOL = 2;
 
-/** One target under load at one endpoint. */
+/** One target under load at one endpoint: one row of results.csv. Null is an empty field: not known, or not so. */
 export interface Slice {
-  readonly run: string;
-  readonly target: Target;
+  readonly name: string;
   readonly endpoint: string;
-  readonly connections: number;
-  readonly load: Load;
-  /** CPU time of the whole server per request, null where it does not say. */
+  readonly requests: number;
+  readonly errors: number;
+  readonly averageMs: number;
+  /** 2xx answers per second. */
+  readonly goodput: number;
+  readonly p50Ms: number;
+  readonly p90Ms: number;
+  readonly p99Ms: number;
+  readonly p999Ms: number;
   readonly cpuUsPerRequest: number | null;
-  /** Resident memory of the whole server after the slice, null where it does not say. */
   readonly rssBytes: number | null;
+  readonly connections: number;
+  readonly sockets: number;
+  readonly seconds: number;
+  /** duet: beside `partner`, at the same moment; closed: alone, as fast as answers come; open: alone, at `targetRate`. */
+  readonly kind: "duet" | "closed" | "open";
+  readonly run: string;
+  readonly startedAt: string;
+  readonly protocol: number;
+  readonly runtime: string | null;
+  readonly framework: string | null;
+  readonly driver: string | null;
+  readonly workers: number | null;
+  readonly target: string;
+  readonly host: string;
+  /** Restart of the servers; 1 is the first of the run. */
+  readonly block: number;
+  /** Number in the run; the two rows of a duet share it. */
+  readonly slice: number;
+  readonly partner: string | null;
+  readonly targetRate: number | null;
+  /** What limited a solo slice; `void` for a duet that must not be used. */
+  readonly verdict: Verdict | "void" | null;
+  readonly maxMs: number;
+  /** How near the server was to its limit, 1 is at it: see Usage. */
+  readonly busiest: number | null;
+  readonly peakRssBytes: number | null;
+  readonly startupMs: number | null;
+  /** CPU time of the load generator ÷ time; may exceed 1 on several cores. */
+  readonly generatorCpu: number;
+  readonly bytesPerRequest: number;
 }
 
-type Value = string | number | null | undefined;
-
-const decimals = (value: number | null, places: number): Value =>
-  value === null ? null : Number(value.toFixed(places));
-
-/** The columns of results.csv, each with the value it has for a slice. New ones go to the end, with a new PROTOCOL. */
-export const COLUMNS: Readonly<Record<string, (slice: Slice) => Value>> = {
-  Name: ({ target }) => target.name,
-  Endpoint: ({ endpoint }) => endpoint,
-  Requests: ({ load }) => load.requests,
-  "Error Count": ({ load }) => load.errors,
-  AvgMs: ({ load }) => decimals(load.averageMs, 4),
-  QPS: ({ load }) => decimals(load.goodput, 1),
-  P50Ms: ({ load }) => decimals(load.percentilesMs[50], 4),
-  P90Ms: ({ load }) => decimals(load.percentilesMs[90], 4),
-  P99Ms: ({ load }) => decimals(load.percentilesMs[99], 4),
-  P999Ms: ({ load }) => decimals(load.percentilesMs[99.9], 4),
-  CpuUsPerRequest: ({ cpuUsPerRequest }) => decimals(cpuUsPerRequest, 3),
-  RssBytes: ({ rssBytes }) => rssBytes,
-  Connections: ({ connections }) => connections,
-  Sockets: ({ load }) => load.sockets,
-  Seconds: ({ load }) => decimals(load.seconds, 3),
-  Kind: () => "closed",
-  Run: ({ run }) => run,
-  StartedAt: ({ load }) => load.startedAt,
-  Protocol: () => PROTOCOL,
-  Runtime: ({ target }) => target.identity && `${target.identity.runtime.name} ${target.identity.runtime.version}`,
-  Framework: ({ target }) =>
-    target.identity && [target.identity.framework.name, target.identity.framework.version].join(" ").trim(),
-  Driver: ({ target }) => target.identity && `${target.identity.driver.name} ${target.identity.driver.sqlite}`,
-  Workers: ({ target }) => target.identity?.workers,
-  Target: ({ target }) => target.url,
-  Host: () => hostname(),
+/** The columns of results.csv and the field of a slice that each holds. New ones go to the end, with a new PROTOCOL. */
+export const COLUMNS: Readonly<Record<string, keyof Slice>> = {
+  Name: "name",
+  Endpoint: "endpoint",
+  Requests: "requests",
+  "Error Count": "errors",
+  AvgMs: "averageMs",
+  QPS: "goodput",
+  P50Ms: "p50Ms",
+  P90Ms: "p90Ms",
+  P99Ms: "p99Ms",
+  P999Ms: "p999Ms",
+  CpuUsPerRequest: "cpuUsPerRequest",
+  RssBytes: "rssBytes",
+  Connections: "connections",
+  Sockets: "sockets",
+  Seconds: "seconds",
+  Kind: "kind",
+  Run: "run",
+  StartedAt: "startedAt",
+  Protocol: "protocol",
+  Runtime: "runtime",
+  Framework: "framework",
+  Driver: "driver",
+  Workers: "workers",
+  Target: "target",
+  Host: "host",
+  Block: "block",
+  Slice: "slice",
+  Partner: "partner",
+  TargetRate: "targetRate",
+  Verdict: "verdict",
+  MaxMs: "maxMs",
+  BusiestThread: "busiest",
+  PeakRssBytes: "peakRssBytes",
+  StartupMs: "startupMs",
+  GeneratorCpu: "generatorCpu",
+  BytesPerRequest: "bytesPerRequest",
 };
+
+/** Columns that hold text; all others hold numbers. */
+const TEXT = new Set(
+  "Name Endpoint Kind Run StartedAt Runtime Framework Driver Target Host Partner Verdict".split(" "),
+);
 
 const HEADER = stringify([Object.keys(COLUMNS)]);
 
@@ -73,14 +117,48 @@ export function checkResults(file: string): void {
   }
 }
 
-/** Appends one row, whole, whoever else appends at the same time. */
-export async function appendSlice(file: string, slice: Slice): Promise<void> {
+/** Appends rows, whole, whoever else appends at the same time. */
+export async function appendSlices(file: string, slices: readonly Slice[]): Promise<void> {
   const release = await lock(file, { retries: { retries: 100, minTimeout: 10, maxTimeout: 200 } });
   try {
     const last = String(readBytes(file, -1, 1));
     const start = last === "" ? HEADER : last === "\n" ? "" : "\n";
-    appendFileSync(file, start + stringify([Object.values(COLUMNS).map((value) => value(slice))]));
+    appendFileSync(
+      file,
+      start + stringify(slices.map((slice) => Object.values(COLUMNS).map((key) => cell(slice[key])))),
+    );
   } finally {
     await release();
   }
+}
+
+/** @returns the slices of one run, in the order in which they were measured. */
+export function readSlices(file: string, run: string): Slice[] {
+  const rows: Record<string, string>[] = parse(readFileSync(file), { columns: true });
+  return rows
+    .filter((row) => row.Run === run)
+    .map((row) => Object.fromEntries(Object.entries(COLUMNS).map(([column, key]) => [key, value(column, row[column])])))
+    .map((slice) => slice as unknown as Slice);
+}
+
+/** Numbers with six significant digits, integers whole. */
+function cell(content: Slice[keyof Slice]): string | number | null {
+  return typeof content === "number" && !Number.isInteger(content) ? Number(content.toPrecision(6)) : content;
+}
+
+function value(column: string, text: string | undefined): string | number | null {
+  if (text === undefined || text === "") return null;
+  return TEXT.has(column) ? text : Number(text);
+}
+
+/** @returns the file that belongs to a run, beside the rows: what is needed to judge or to repeat it. */
+export function manifestFile(results: string, run: string): string {
+  return join(dirname(results), "results", `${run.replaceAll(":", "")}.json`);
+}
+
+/** Replaces a file as a whole, so that it is valid at every moment. */
+export function writeManifest(file: string, manifest: object): void {
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(`${file}.new`, `${JSON.stringify(manifest)}\n`);
+  renameSync(`${file}.new`, file);
 }

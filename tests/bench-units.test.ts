@@ -1,11 +1,23 @@
 /** The pure parts of bench/. */
 import { describe, expect, test } from "bun:test";
 import { parseCpuList, pinned } from "../bench/cores.ts";
-import { type FortioResult, toLoad } from "../bench/load/fortio.ts";
-import { ENDPOINTS, makePlan, type Options, parseTarget } from "../bench/plan.ts";
+import { type FortioResult, type Load, toLoad } from "../bench/load/fortio.ts";
+import { type Histogram, merge, percentile } from "../bench/load/histogram.ts";
+import { duration, ENDPOINTS, makePlan, type Options, orderOf, PRESETS, parseTarget } from "../bench/plan.ts";
+import { overlap } from "../bench/run.ts";
+import { parseSlo, searchCapacity } from "../bench/slo.ts";
+import { type Evidence, explain, type Verdict, verdictOf } from "../bench/verdict.ts";
 import { SERVERS } from "./harness.ts";
 
-const OPTIONS: Options = { urls: [], names: [], servers: [], endpoints: [], connections: 100, seconds: 2 };
+const OPTIONS: Options = {
+  urls: [],
+  names: [],
+  servers: [],
+  endpoints: [],
+  connections: 100,
+  preset: "quick",
+  seed: 1,
+};
 const plan = (options: Partial<Options>) => makePlan({ ...OPTIONS, ...options }, SERVERS);
 
 describe("plan", () => {
@@ -16,17 +28,49 @@ describe("plan", () => {
     expect(ENDPOINTS).toHaveLength(8);
   });
 
-  test("the warm-up is never longer than a slice", () => {
-    expect(plan({ seconds: 0.2 }).warmupSeconds).toBe(0.2);
-    expect(plan({ seconds: 60 }).warmupSeconds).toBe(1);
+  test("presets take about 3, 12 and 90 minutes for ten servers and eight endpoints", () => {
+    const minutes = (preset: keyof typeof PRESETS) => {
+      const { block, once } = duration(plan({ preset }));
+      return (block * PRESETS[preset].blocks + once) / 60;
+    };
+    expect(minutes("quick")).toBeWithin(2, 4);
+    expect(minutes("standard")).toBeWithin(9, 15);
+    expect(minutes("full")).toBeWithin(70, 110);
+  });
+
+  test("a twin is one of the servers once more, in standard and full runs of local servers", () => {
+    expect(plan({}).targets).toHaveLength(10);
+    const { targets } = plan({ preset: "standard" });
+    expect(targets).toHaveLength(11);
+    expect(targets.slice(0, 10)).toContain(targets[10] as (typeof targets)[0]);
+    expect(plan({ preset: "full", urls: ["http://a"] }).targets).toHaveLength(1);
+  });
+
+  test("a block's order is a random cycle of duets per endpoint, the same for the same seed", () => {
+    const names = ["a", "b", "c", "d", "e"];
+    const of = (seed: number, block: number) => orderOf(plan({ preset: "standard", seed }), block, names, names);
+    expect(of(1, 1)).toEqual(of(1, 1));
+    expect(of(1, 1)).not.toEqual(of(1, 2));
+    expect(of(1, 1)).not.toEqual(of(2, 1));
+    expect(of(1, 1).map(({ endpoint }) => endpoint)).not.toEqual(ENDPOINTS);
+    for (const { duets, solos } of of(3, 4)) {
+      const { cycles } = PRESETS.standard;
+      expect(duets).toHaveLength(cycles * names.length);
+      for (const name of names) {
+        expect(duets.filter((pair) => pair.includes(name))).toHaveLength(2 * cycles);
+        expect(duets.every(([a, b]) => a !== b)).toBe(true);
+      }
+      expect(solos.toSorted()).toEqual(names);
+    }
+    expect(orderOf(plan({}), 1, ["a"], ["a"])[0]?.duets).toEqual([]);
   });
 
   test("a target is a server, its driver and its workers", () => {
     const env = (text: string) => parseTarget(text, SERVERS).env;
-    expect(env("bun-hono")).toEqual({});
-    expect(env("bun-hono@node:sqlite")).toEqual({ SQLITE_DRIVER: "node:sqlite" });
-    expect(env("bun-hono*4")).toEqual({ WORKERS: "4" });
-    expect(env("bun-hono@better-sqlite3*2")).toEqual({ SQLITE_DRIVER: "better-sqlite3", WORKERS: "2" });
+    expect(env("bun-hono")).toEqual({ SERVER: "bun-hono" });
+    expect(env("bun-hono@node:sqlite")).toEqual({ SERVER: "bun-hono", SQLITE_DRIVER: "node:sqlite" });
+    expect(env("bun-hono*4")).toEqual({ SERVER: "bun-hono", WORKERS: "4" });
+    expect(env("bun-hono@better-sqlite3*2")).toMatchObject({ SQLITE_DRIVER: "better-sqlite3", WORKERS: "2" });
     for (const bad of ["", "bun", "bun-hono@", "bun-hono*", "bun-hono*x", "bun-hono*2@node:sqlite", " bun-hono"]) {
       expect(() => parseTarget(bad, SERVERS)).toThrow(`--servers has "${bad}": choose from node-raw`);
     }
@@ -60,19 +104,145 @@ test("fortio: goodput counts 2xx answers only, errors are all the others", () =>
     DurationHistogram: {
       Count: 1_000,
       Avg: 0.004,
-      Percentiles: [50, 90, 99, 99.9].map((Percentile) => ({ Percentile, Value: Percentile / 1e4 })),
+      Max: 0.01,
+      Data: [{ Start: 0, End: 0.01, Count: 1_000 }],
     },
-    RetCodes: { "200": 880, "204": 20, "301": 10, "500": 60, "-1": 30 },
+    Sizes: { Avg: 120 },
+    RetCodes: { "200": 880, "204": 20, "301": 10, "500": 40, "429": 15, "503": 5, "-1": 30 },
     SocketCount: 104,
   };
   expect(toLoad(result)).toEqual({
-    startedAt: "2026-01-01T00:00:00Z",
+    startedAt: Date.UTC(2026),
     requests: 1_000,
     errors: 100,
+    refused: 20,
     seconds: 2,
     averageMs: 4,
+    maxMs: 10,
     goodput: 450,
-    percentilesMs: { 50: 5, 90: 9, 99: 9.9, 99.9: expect.closeTo(9.99) as unknown as number },
+    histogram: [[0, 0.01, 1_000]],
+    bytesPerRequest: 120,
+    percentilesMs: { 50: 5, 90: expect.closeTo(9), 99: expect.closeTo(9.9), 99.9: expect.closeTo(9.99) } as never,
     sockets: 104,
+  });
+});
+
+describe("histograms", () => {
+  test("percentiles are linear inside a bucket", () => {
+    const histogram: Histogram = [
+      [1, 2, 50],
+      [2, 4, 50],
+    ];
+    expect([1, 25, 50, 75, 100].map((p) => percentile(histogram, p))).toEqual([1.02, 1.5, 2, 3, 4]);
+    expect(percentile([], 50)).toBeNaN();
+  });
+
+  test("merged, all is counted, and the outer buckets, which end where the data does, are cut at the others' edges", () => {
+    const a: Histogram = [
+      [1, 2, 10],
+      [2, 3, 20],
+    ];
+    const b: Histogram = [
+      [1.5, 2, 10],
+      [2, 4, 40],
+    ];
+    expect(merge([a, b])).toEqual([
+      [1, 1.5, 5],
+      [1.5, 2, 15],
+      [2, 3, 40],
+      [3, 4, 20],
+    ]);
+    expect(merge([[[1, 1, 3]], [[1, 2, 4]]]).reduce((sum, [, , count]) => sum + count, 0)).toBe(7);
+    expect(merge([[], a])).toEqual(a);
+  });
+});
+
+test("two slices overlap by the part of the longer in which both ran", () => {
+  const slice = (startedAt: number, seconds: number) => ({ startedAt, seconds }) as Load;
+  expect(overlap(slice(0, 1), slice(0, 1))).toBe(1);
+  expect(overlap(slice(0, 1), slice(50, 1))).toBeCloseTo(0.95);
+  expect(overlap(slice(0, 1), slice(250, 0.5))).toBe(0.5);
+  expect(overlap(slice(0, 1), slice(2_000, 1))).toBe(0);
+});
+
+describe("verdict", () => {
+  // 100 connections, 20,000 requests/s of 5 ms, on a server at its limit.
+  const sound: Evidence = {
+    connections: 100,
+    seconds: 10,
+    requests: 200_000,
+    errors: 0,
+    refused: 0,
+    sockets: 100,
+    averageMs: 5,
+    maxMs: 20,
+    goodput: 20_000,
+    bytesPerRequest: 1_000,
+    generatorCpu: 0.5,
+    busiest: 0.97,
+    throttled: 0,
+    targetRate: null,
+    generatorCores: 1,
+    ceiling: 80_000,
+    unloadedMs: 0.2,
+    lineBytesPerSecond: null,
+  };
+  const open: Evidence = { ...sound, targetRate: 20_000, maxMs: 4 };
+  const far: Evidence = { ...sound, averageMs: 164, unloadedMs: 160, goodput: 605, requests: 6_050, busiest: 0.1 };
+  const cases: [string, Evidence, Verdict][] = [
+    ["at full speed", sound, "server-bound"],
+    ["1 of 1,000 fails", { ...sound, errors: 200 }, "server-bound"],
+    ["more fail", { ...sound, errors: 201 }, "invalid"],
+    ["a socket was closed", { ...sound, sockets: 101 }, "invalid"],
+    ["Little's law is broken", { ...sound, averageMs: 5.2 }, "invalid"],
+    ["nothing was answered", { ...sound, requests: 0, errors: 0, averageMs: 0 }, "rate-limited"],
+    ["429", { ...sound, errors: 1_000, refused: 1_000 }, "rate-limited"],
+    ["CPU quota", { ...sound, throttled: 0.06 }, "rate-limited"],
+    ["busy generator", { ...sound, generatorCpu: 0.85 }, "client-bound"],
+    ["busy generator, two cores", { ...sound, generatorCpu: 0.85, generatorCores: 2 }, "server-bound"],
+    ["near what the generator can", { ...sound, ceiling: 25_000 }, "client-bound"],
+    ["full line", { ...sound, lineBytesPerSecond: 25e6 }, "bandwidth-bound"],
+    ["wide line", { ...sound, lineBytesPerSecond: 26e6 }, "server-bound"],
+    ["idle server", { ...sound, busiest: 0.8 }, "undetermined"],
+    ["CPU unknown", { ...sound, busiest: null }, "undetermined"],
+    ["no queue at the server", { ...sound, unloadedMs: 3.4 }, "undetermined"],
+    ["long line", far, "network-bound"],
+    ["long line, unloaded latency unknown", { ...far, unloadedMs: null }, "undetermined"],
+    ["fixed rate", open, "on schedule"],
+    ["fixed rate, an answer took longer than from send to send", { ...open, maxMs: 5 }, "service time"],
+    ["fixed rate that was not reached", { ...open, requests: 190_000 }, "service time"],
+    ["fixed rate with errors", { ...open, errors: 1_000 }, "invalid"],
+  ];
+  for (const [name, evidence, verdict] of cases) test(name, () => expect(verdictOf(evidence)).toBe(verdict));
+
+  test("a long line is said to be one, with the connections that would saturate the server", () => {
+    const told = explain("network-bound", { ...far, cpuUsPerRequest: 150, workers: 1 });
+    expect(told).toContain("you measured your 160 ms line: 100 connections ÷ 164 ms are 605 requests/s");
+    expect(told).toContain("about 1,100 connections"); // 6,667 requests/s × 160 ms = 1,067
+    expect(explain("server-bound", { ...sound, cpuUsPerRequest: 50, workers: 1 })).toBe("");
+  });
+});
+
+describe("slo", () => {
+  test("is a percentile and a limit", () => {
+    expect(parseSlo("p99<50ms")).toEqual({ percentile: 99, limitMs: 50 });
+    expect(parseSlo("p99.9<1.5s")).toEqual({ percentile: 99.9, limitMs: 1_500 });
+    for (const bad of ["", "p98<1ms", "p99<0ms", "p99>50ms", "50ms", "p99<50"]) {
+      expect(() => parseSlo(bad)).toThrow(`--slo is "${bad}"`);
+    }
+  });
+
+  test("the search brackets the highest rate that keeps it, in few attempts, whatever one hiccup says", async () => {
+    for (const truth of [3, 100, 940, 1_050]) {
+      let attempts = 0;
+      const attempt = async (rate: number) => ({ kept: rate <= truth && ++attempts % 4 !== 0, why: "p99 was 51 ms" });
+      const { low, high, reason } = await searchCapacity(attempt, 1_000);
+      expect(low).toBeLessThanOrEqual(truth);
+      expect(low).toBeGreaterThan(truth * 0.93);
+      expect(high as number).toBeGreaterThan(truth);
+      expect(attempts).toBeLessThan(80);
+      expect(reason).toBe(`at ${high?.toFixed(1)} requests/s p99 was 51 ms`);
+    }
+    expect(await searchCapacity(async () => ({ kept: false, why: "no" }), 100)).toMatchObject({ low: 0 });
   });
 });

@@ -3,18 +3,27 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { parse } from "csv-parse/sync";
 import { lock } from "proper-lockfile";
-import { appendSlice, COLUMNS, type Slice } from "../bench/results.ts";
+import { ENDPOINTS } from "../bench/plan.ts";
+import { appendSlices, COLUMNS, manifestFile, readSlices, type Slice } from "../bench/results.ts";
 import { freePort } from "../bench/targets/local.ts";
-import { finish, run, type Server, scratch, startServer, stopServer, testIf, until, works } from "./harness.ts";
+import {
+  bench,
+  finish,
+  rowsOf,
+  run,
+  type Server,
+  scratch,
+  startServer,
+  stopServer,
+  testIf,
+  until,
+  works,
+} from "./harness.ts";
 
 const folder = scratch();
 let files = 0;
 const newFile = () => join(folder, `results-${++files}.csv`);
-const SHORT = ["--seconds", "0.2", "--connections", "8"];
-const bench = (file: string, ...args: string[]) => ["./bench.sh", "--results", file, ...SHORT, ...args];
-const rowsOf = (file: string): Record<string, string>[] => parse(readFileSync(file), { columns: true });
 
 /** Processes that a bench.sh with this marker in its environment has left. */
 function left(marker: string): string[] {
@@ -30,41 +39,87 @@ function left(marker: string): string[] {
     .map((pid) => readFileSync(`/proc/${pid}/cmdline`, "latin1").replaceAll("\0", " "));
 }
 
-test("two servers in turn: rows, table, nothing left running", async () => {
+test("two servers: duets and solo slices, tables, manifest, nothing left running", async () => {
   const file = newFile();
-  const { code, output } = await finish(bench(file, "--servers", "node-raw,bun-hono@node:sqlite*2"), {
-    MARKER: "turn",
-  });
-  expect([code, output]).toEqual([0, expect.stringContaining("16 rows of run")]);
+  const servers = ["node-raw", "bun-hono@node:sqlite*2"];
+  const { code, output } = await finish(bench(file, "--servers", servers.join()), { MARKER: "turn" });
+  expect([code, output]).toEqual([0, expect.stringMatching(/\d+ rows of run/)]);
   const rows = rowsOf(file);
   expect(readFileSync(file, "utf8")).toStartWith("Name,Endpoint,Requests,Error Count,AvgMs,QPS,");
-  expect(rows).toHaveLength(16);
-  expect(new Set(rows.map((row) => row.Endpoint)).size).toBe(8);
+  const closed = rows.filter(({ Kind }) => Kind === "closed");
+  expect(closed).toHaveLength(2 * 2 * 8); // blocks, servers, endpoints
   for (const row of rows) {
     expect(Object.keys(row)).toEqual(Object.keys(COLUMNS));
-    expect(row).toMatchObject({ "Error Count": "0", Connections: "8", Sockets: "8", Kind: "closed" });
+    expect(row).toMatchObject({ "Error Count": "0", Connections: "8", Sockets: "8", Protocol: "2" });
     expect(Number(row.Requests)).toBeGreaterThan(0);
-    // A closed loop obeys Little's law: requests per second × mean latency = connections.
-    expect((Number(row.QPS) * Number(row.AvgMs)) / 1000 / 8).toBeWithin(0.6, 1.05);
-    const percentiles = [row.P50Ms, row.P90Ms, row.P99Ms, row.P999Ms].map(Number);
+    const percentiles = [row.P50Ms, row.P90Ms, row.P99Ms, row.P999Ms, row.MaxMs].map(Number);
     expect(percentiles).toEqual(percentiles.toSorted((a, b) => a - b));
     expect(Number(row.CpuUsPerRequest)).toBeGreaterThan(0);
     expect(Number(row.RssBytes)).toBeGreaterThan(10e6);
+    expect(Number(row.StartupMs)).toBeGreaterThan(10);
+    if (process.platform === "linux") expect(Number(row.PeakRssBytes)).toBeGreaterThanOrEqual(Number(row.RssBytes));
   }
-  expect(rows[0]).toMatchObject({
-    Name: "node-raw",
+  for (const row of closed) {
+    // A closed loop obeys Little's law: requests per second × mean latency = connections.
+    expect((Number(row.QPS) * Number(row.AvgMs)) / 1000 / 8).toBeWithin(0.6, 1.05);
+    expect(row.Verdict).not.toBe("");
+  }
+  const duets = Map.groupBy(
+    rows.filter(({ Kind }) => Kind === "duet"),
+    ({ Slice }) => Slice,
+  );
+  const usable = [...duets.values()].filter(([row]) => row?.Verdict !== "void");
+  expect(usable.length).toBeGreaterThan(0);
+  for (const [a, b] of duets.values()) {
+    expect([a?.Name, a?.Partner].toSorted()).toEqual(servers.toSorted());
+    expect([b?.Partner, b?.Name]).toEqual([a?.Name, a?.Partner]);
+  }
+  expect(rows.find(({ Name }) => Name === servers[0])).toMatchObject({
     Framework: "raw",
     Workers: "1",
     Runtime: expect.stringMatching(/^node \d/),
   });
-  expect(rows[15]).toMatchObject({
-    Name: "bun-hono@node:sqlite*2",
+  expect(rows.find(({ Name }) => Name === servers[1])).toMatchObject({
     Framework: expect.stringMatching(/^hono \d/),
     Driver: expect.stringMatching(/^node:sqlite 3/),
     Workers: "2",
   });
-  for (const name of ["node-raw", "bun-hono@node:sqlite*2", "/html-template"]) expect(output).toContain(name);
+  for (const text of [...servers, "/html-template", "smallest visible difference", "limited by"]) {
+    expect(output).toContain(text);
+  }
+  const { Run: id = "" } = rows[0] ?? {};
+  const manifest = JSON.parse(readFileSync(manifestFile(file, id), "utf8"));
+  expect(manifest).toMatchObject({
+    run: id,
+    protocol: 2,
+    plan: { endpoints: ENDPOINTS, connections: 8 },
+    environment: { dataSha256: expect.stringMatching(/^[0-9a-f]{64}$/), fortio: expect.any(String) },
+    blocks: [{ block: 1 }, { block: 2 }],
+  });
+  expect(manifest.ceiling).toBeGreaterThan(1_000);
+  for (const name of servers) {
+    expect(Object.keys(manifest.calibration[name])).toEqual(ENDPOINTS);
+    // The merged histograms hold every request of the solo slices.
+    for (const endpoint of ENDPOINTS) {
+      const counted = manifest.histograms[name][endpoint].reduce((sum: number, [, , n]: number[]) => sum + (n ?? 0), 0);
+      const of = closed.filter((row) => row.Name === name && row.Endpoint === endpoint);
+      expect(counted).toBeCloseTo(
+        of.reduce((sum, row) => sum + Number(row.Requests), 0),
+        3,
+      );
+    }
+  }
   if (process.platform === "linux") expect(left("turn")).toEqual([]);
+});
+
+test("--dry-run prints the order and measures nothing", async () => {
+  const file = newFile();
+  const args = ["--dry-run", "--standard", "--seed", "7", "--servers", "bun-raw,node-raw"];
+  const first = await finish(bench(file, ...args));
+  expect(first.output).toContain("3 servers × 8 endpoints, 8 connections, 5 blocks: about");
+  expect(first.output).toMatch(/block 5\n {2}\/\S+: \S+ and \S+;.*alone/);
+  expect((await finish(bench(file, ...args))).output).toBe(first.output);
+  expect(existsSync(file)).toBe(false);
 });
 
 describe("servers that run already", () => {
@@ -88,11 +143,15 @@ describe("servers that run already", () => {
     const args = ["--endpoints", "/plain", "--name", ",go-fiber", urlOf(ours), urlOf(foreign)];
     expect((await finish(bench(file, ...args))).code).toBe(0);
     const rows = rowsOf(file);
-    expect(rows.map((row) => row.Name)).toEqual(["bun-elysia", "go-fiber"]);
-    expect(rows[0]?.Runtime).toStartWith("bun ");
-    expect(rows[1]).toMatchObject({ Runtime: "", CpuUsPerRequest: "", Workers: "" });
-    expect((await finish(bench(file, "--endpoints", "/plain", `${urlOf(ours)}/`))).code).toBe(0);
-    expect(rowsOf(file)).toHaveLength(3);
+    const of = (name: string) => rows.filter((row) => row.Name === name);
+    expect([of("bun-elysia").length, of("go-fiber").length]).toEqual([2, 2]);
+    expect(of("bun-elysia")[0]?.Runtime).toStartWith("bun ");
+    expect(Number(of("bun-elysia")[0]?.CpuUsPerRequest)).toBeGreaterThan(0);
+    expect(of("go-fiber")[0]).toMatchObject({ Runtime: "", CpuUsPerRequest: "", Workers: "" });
+    const again = await finish(bench(file, "--endpoints", "/plain", `${urlOf(ours)}/`));
+    expect([again.code, again.output]).toEqual([0, expect.stringContaining("not ranked")]);
+    expect(again.output).toContain("Servers that run already are not restarted");
+    expect(rowsOf(file)).toHaveLength(6);
     expect((await fetch(ours.url)).status).toBe(200);
   });
 
@@ -113,6 +172,10 @@ describe("servers that run already", () => {
       [["--endpoints", "plain"], '--endpoints has "plain": a path starts with /'],
       [["--connections", "1.5"], "'1.5' is invalid"],
       [["--seconds", "long"], "'long' is invalid"],
+      [["--quick", "--full"], "--quick --full: choose one"],
+      [["--slo", "fast"], '--slo is "fast": write it as p99<50ms'],
+      [["--resume", "2026"], "--resume 2026: there is no"],
+      [["--rate", "5", "--servers", "bun-raw", "--endpoints", "/plain"], "lower --connections, or raise"],
       [["--results", join(folder, "no/such/file.csv")], "cannot be written"],
     ];
     for (const [args, message] of cases) {
@@ -122,23 +185,6 @@ describe("servers that run already", () => {
       expect(existsSync(file) ? readFileSync(file, "utf8") : "").toBe("");
     }
   });
-
-  test("errors are counted, and are not goodput", async () => {
-    let asked = 0;
-    const flaky = Bun.serve({
-      port: 0,
-      fetch: () =>
-        asked++ > 20 && asked % 2 ? new Response("no", { status: 503 }) : Response.json({ message: "Hello, world!" }),
-    });
-    const file = newFile();
-    const { code, output } = await finish(bench(file, "--endpoints", "/plain", "--name", "flaky", urlOf(flaky)));
-    await flaky.stop(true);
-    expect([code, output]).toEqual([0, expect.stringContaining("flaky")]);
-    const [row] = rowsOf(file);
-    const errors = Number(row?.["Error Count"]);
-    expect(errors / Number(row?.Requests)).toBeWithin(0.3, 0.7);
-    expect((Number(row?.QPS) * Number(row?.Seconds)) / (Number(row?.Requests) - errors)).toBeWithin(0.99, 1.01);
-  });
 });
 
 describe("interrupted", () => {
@@ -147,13 +193,14 @@ describe("interrupted", () => {
     ["SIGTERM", 143],
     ["SIGHUP", 129],
   ] as const) {
-    // While a server starts, while it is warmed, and in the middle of a slice.
-    for (const after of ["servers ×", " 1/16]", " 8/16]"]) {
+    // While servers start, while they are warmed, in the calibration, in a slice and between two blocks.
+    for (const after of ["1 blocks", "block 1: warm-up", "calibration", "block 1 /plain", "block 2: warm-up"]) {
       test(`${signal} after "${after}" leaves whole rows and no process`, async () => {
         const file = newFile();
         const marker = `${signal}${after}`;
-        const program = run(bench(file, "--servers", "bun-raw,node-hono"), { MARKER: marker });
-        await until(() => program.output().includes(after) || program.child.exitCode !== null);
+        const args = ["--servers", "bun-raw,node-hono", "--endpoints", "/plain,/html-template"];
+        const program = run(bench(file, ...args), { MARKER: marker });
+        await until(() => program.output().includes(after.slice(1)) || program.child.exitCode !== null);
         program.child.kill(signal);
         expect((await program.ended).code).toBe(status);
         expect(program.output()).toContain(`stopped; what was measured before is in ${file}`);
@@ -162,32 +209,74 @@ describe("interrupted", () => {
       });
     }
   }
+
+  test("--resume goes on with the run, and what was measured counts", async () => {
+    const file = newFile();
+    const program = run(bench(file, "--servers", "bun-raw,node-hono", "--endpoints", "/plain"));
+    await until(() => program.output().includes("block 2 /plain") || program.child.exitCode !== null);
+    program.child.kill("SIGINT");
+    await program.ended;
+    const [, id = ""] = /--resume (\S+) goes on/.exec(program.output()) ?? [];
+    const before = rowsOf(file).length;
+    const { code, output } = await finish(["./bench.sh", "--results", file, "--resume", id]);
+    expect([code, output]).toEqual([0, expect.stringContaining("smallest visible difference")]);
+    expect(rowsOf(file).length).toBeGreaterThan(before);
+    expect(new Set(rowsOf(file).map(({ Run }) => Run))).toEqual(new Set([id]));
+    expect(JSON.parse(readFileSync(manifestFile(file, id), "utf8")).blocks).toHaveLength(2);
+  });
 });
 
 describe("results.csv", () => {
   const slice: Slice = {
-    run: "test",
-    target: { name: 'a "name", quoted', url: "http://x", identity: null, stop: async () => {} },
+    name: 'a "name", quoted',
     endpoint: "/plain",
-    connections: 1,
-    load: {
-      startedAt: "2026-01-01T00:00:00Z",
-      requests: 3,
-      errors: 1,
-      seconds: 1,
-      averageMs: 1.23456789,
-      goodput: 2,
-      percentilesMs: { 50: 1, 90: 2, 99: 3, 99.9: 4 },
-      sockets: 1,
-    },
+    requests: 3,
+    errors: 1,
+    averageMs: 1.23456789,
+    goodput: 2,
+    p50Ms: 1,
+    p90Ms: 2,
+    p99Ms: 3,
+    p999Ms: 4,
     cpuUsPerRequest: null,
-    rssBytes: null,
+    rssBytes: 123_456_789,
+    connections: 1,
+    sockets: 1,
+    seconds: 1,
+    kind: "duet",
+    run: "test",
+    startedAt: "2026-01-01T00:00:00.000Z",
+    protocol: 2,
+    runtime: null,
+    framework: null,
+    driver: null,
+    workers: null,
+    target: "http://x",
+    host: "here",
+    block: 1,
+    slice: 1,
+    partner: "b",
+    targetRate: null,
+    verdict: "void",
+    maxMs: 5,
+    busiest: 0.5,
+    peakRssBytes: null,
+    startupMs: null,
+    generatorCpu: 0.1,
+    bytesPerRequest: 100,
   };
+
+  test("what is read is what was written", async () => {
+    const file = newFile();
+    writeFileSync(file, "");
+    await appendSlices(file, [slice, { ...slice, run: "other" }]);
+    expect(readSlices(file, "test")).toEqual([{ ...slice, averageMs: 1.23457 }]);
+  });
 
   test("writers at the same time lose no row and tear none", async () => {
     const file = newFile();
-    const script = `const { appendSlice } = await import("./bench/results.ts");
-      for (let i = 0; i < 25; i++) await appendSlice(${JSON.stringify(file)}, ${JSON.stringify(slice)});`;
+    const script = `const { appendSlices } = await import("./bench/results.ts");
+      for (let i = 0; i < 25; i++) await appendSlices(${JSON.stringify(file)}, [${JSON.stringify(slice)}]);`;
     writeFileSync(file, "");
     const ended = await Promise.all([1, 2, 3, 4].map(() => finish(["bun", "-e", script])));
     expect(ended.map(({ code, output }) => [code, output])).toEqual(new Array(4).fill([0, ""]));
@@ -198,7 +287,7 @@ describe("results.csv", () => {
     const file = newFile();
     writeFileSync(file, "");
     const release = await lock(file);
-    const appended = appendSlice(file, slice);
+    const appended = appendSlices(file, [slice]);
     expect(await Promise.race([appended, sleep(300, "waiting")])).toBe("waiting");
     expect(readFileSync(file, "utf8")).toBe("");
     await release();
@@ -209,9 +298,14 @@ describe("results.csv", () => {
   test("a file without a last newline is not continued on that line", async () => {
     const file = newFile();
     await finish(["sh", "-c", `printf '%s' '${Object.keys(COLUMNS).join()}' > ${file}`]);
-    await appendSlice(file, slice);
+    await appendSlices(file, [slice]);
     expect(rowsOf(file)).toHaveLength(1);
-    expect(rowsOf(file)[0]).toMatchObject({ Name: 'a "name", quoted', AvgMs: "1.2346", QPS: "2", CpuUsPerRequest: "" });
+    expect(rowsOf(file)[0]).toMatchObject({
+      Name: 'a "name", quoted',
+      AvgMs: "1.23457",
+      QPS: "2",
+      CpuUsPerRequest: "",
+    });
   });
 
   test("a file with other columns is left alone", async () => {

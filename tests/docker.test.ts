@@ -52,7 +52,7 @@ describeIf(works("docker", "info"), "no Docker engine answers", "image", () => {
       const { id, url } = await start(server, ...HARDENED);
       const identity = await readIdentity(url, never);
       expect(identity).toMatchObject({ server, workers: 1, pid: 1 });
-      await verify({ name: server, url, identity, stop: async () => {} }, ENDPOINTS, never);
+      await verify({ name: server, url }, ENDPOINTS, never);
       docker("stop", "--time", "5", id); // 137 where it had to be killed
       expect(docker("inspect", "-f", "{{.State.ExitCode}}", id)).toBe("0");
       expect(docker("logs", id)).toBe("");

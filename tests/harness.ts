@@ -1,10 +1,11 @@
 import { describe, test } from "bun:test";
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { parse } from "csv-parse/sync";
 import { freePort } from "../bench/targets/local.ts";
 import matrix from "../servers/matrix.json" with { type: "json" };
 
@@ -72,6 +73,20 @@ export async function stopServer(server: Server | undefined): Promise<void> {
   server?.child.kill("SIGKILL");
   await server?.ended;
 }
+
+/** bench.sh appending to `file`, in short slices with few connections. */
+export const bench = (file: string, ...args: string[]) => [
+  "./bench.sh",
+  "--results",
+  file,
+  "--seconds",
+  "0.3",
+  "--connections",
+  "8",
+  ...args,
+];
+
+export const rowsOf = (file: string): Record<string, string>[] => parse(readFileSync(file), { columns: true });
 
 /** Waits for something that takes as long as the machine needs; only a hang fails. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {

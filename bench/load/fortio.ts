@@ -1,27 +1,42 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { UsageError } from "../../shared/errors.ts";
 import { pinned } from "../cores.ts";
+import { type Histogram, percentile } from "./histogram.ts";
 
 /** What a load generator saw in one slice. Latencies count from the send, errors included, in ms. */
 export interface Load {
-  readonly startedAt: string;
+  /** When the first measured request was sent, in ms since 1970. */
+  readonly startedAt: number;
   readonly requests: number;
   /** Requests without a 2xx answer. */
   readonly errors: number;
+  /** Requests answered by 429 or 503. */
+  readonly refused: number;
   readonly seconds: number;
   readonly averageMs: number;
+  readonly maxMs: number;
   /** 2xx answers per second. */
   readonly goodput: number;
   readonly percentilesMs: Readonly<Record<(typeof PERCENTILES)[number], number>>;
+  readonly histogram: Histogram;
   /** Sockets opened; more than `connections` means that the server closed some. */
   readonly sockets: number;
+  /** Size of an answer with its headers. */
+  readonly bytesPerRequest: number;
+  /** CPU time of the generator ÷ the time it ran; 1 is a whole core. */
+  readonly generatorCpu: number;
+}
+
+export interface LoadOptions {
+  readonly connections: number;
+  readonly seconds: number;
+  /** Requests per second, evenly spaced whatever the answers (open loop); as many as can be (closed loop) if absent. */
+  readonly rate?: number | undefined;
+  /** Width of the finest histogram bucket; fortio's own 1 ms would report a p50 of 0.1 ms as four times that. */
+  readonly resolutionSeconds?: number | undefined;
 }
 
 export const PERCENTILES = [50, 90, 99, 99.9] as const;
-
-/** Histogram resolution. fortio's own 1 ms would report a p50 of 0.1 ms as four times that. */
-const RESOLUTION_SECONDS = 0.00001;
+const RESOLUTION_SECONDS = 1e-5;
 
 /** The part of fortio's JSON that is read here; durations in seconds but for ActualDuration, in nanoseconds. */
 export interface FortioResult {
@@ -31,72 +46,94 @@ export interface FortioResult {
   readonly DurationHistogram: {
     Count: number;
     Avg: number;
-    Percentiles: { Percentile: number; Value: number }[] | null;
+    Max: number;
+    Data: { Start: number; End: number; Count: number }[] | null;
   };
+  readonly Sizes: { Avg: number };
   readonly RetCodes: Readonly<Record<string, number>>;
   readonly SocketCount: number;
 }
 
-/** Closed loop: each of `connections` sends its next request as soon as the last is answered. */
+/** Loads one URL with one fortio process; what it asks before the slice proper (once per connection) is not counted. */
 export async function load(
   url: string,
-  { connections, seconds }: { connections: number; seconds: number },
+  { connections, seconds, rate, resolutionSeconds = RESOLUTION_SECONDS }: LoadOptions,
   cores: string | undefined,
   signal: AbortSignal,
 ): Promise<Load> {
   const flags = {
     c: connections,
-    qps: -1,
-    t: `${seconds}s`,
-    r: RESOLUTION_SECONDS,
-    p: PERCENTILES.join(),
+    ...(rate === undefined ? { qps: -1, t: `${seconds}s` } : schedule(rate, connections, seconds)),
+    r: resolutionSeconds,
     json: "-",
     loglevel: "Critical",
   };
-  const [command, ...args] = pinned(cores, [
+  const command = pinned(cores, [
     "fortio",
     "load",
     "-quiet",
     "-allow-initial-errors",
+    "-log-errors=false",
+    ...(rate === undefined ? [] : ["-uniform"]),
     ...Object.entries(flags).flatMap(([name, value]) => [`-${name}`, String(value)]),
     url,
   ]);
-  const child = spawn(command, args, { stdio: ["ignore", "pipe", "pipe"], signal });
-  const output = { stdout: "", stderr: "" };
-  child.stdout.setEncoding("utf8").on("data", (text: string) => {
-    output.stdout += text;
-  });
-  child.stderr.setEncoding("utf8").on("data", (text: string) => {
-    output.stderr = (output.stderr + text).slice(-2_000);
-  });
-  const [code] = await once(child, "close").catch((error) => {
-    signal.throwIfAborted();
-    throw new UsageError(`${command} cannot be run (${error.message}): ./bench.sh installs fortio`);
-  });
   signal.throwIfAborted();
-  if (code !== 0) throw new UsageError(`fortio could not load ${url}: ${output.stderr.trim().split("\n").at(-1)}`);
-  const result: FortioResult = JSON.parse(output.stdout);
+  const since = performance.now();
+  const child = spawn(command, signal);
+  const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+  const code = await child.exited;
+  const ran = performance.now() - since;
+  signal.throwIfAborted();
+  if (code !== 0) throw new UsageError(`fortio could not load ${url}: ${stderr.trim().split("\n").at(-1)}`);
+  const result: FortioResult = JSON.parse(stdout);
   if (result.NumThreads !== connections) {
-    throw new UsageError(`fortio used ${result.NumThreads} connections, not ${connections}: lower --connections`);
+    throw new UsageError(
+      `fortio used ${result.NumThreads} connections, not ${connections}: lower --connections, or raise --seconds or --rate`,
+    );
   }
-  return toLoad(result);
+  return { ...toLoad(result), generatorCpu: Number(child.resourceUsage()?.cpuTime.total ?? 0) / 1e3 / ran };
+}
+
+/**
+ * fortio's flags for sends that are really connections ÷ rate seconds apart on each connection. It gives each a whole
+ * number n of sends, rounded down, and stretches their distance by n ÷ (n − 1) (periodic.go), which is undone here.
+ */
+function schedule(rate: number, connections: number, seconds: number): { qps: number; t: string } {
+  const sends = Math.max(2, Math.round((seconds * rate) / connections));
+  const qps = (rate * sends) / (sends - 1);
+  return { qps, t: `${((sends + 0.01) * connections) / qps}s` };
+}
+
+function spawn(command: string[], signal: AbortSignal) {
+  try {
+    return Bun.spawn(command, { stdio: ["ignore", "pipe", "pipe"], signal });
+  } catch (error) {
+    throw new UsageError(`${command[0]} cannot be run (${(error as Error).message}): ./bench.sh installs fortio`);
+  }
 }
 
 /** fortio's own QPS includes errors, so goodput is computed from the return codes. */
-export function toLoad(result: FortioResult): Load {
-  const { Count, Avg, Percentiles } = result.DurationHistogram;
+export function toLoad(result: FortioResult): Omit<Load, "generatorCpu"> {
+  const { Count, Avg, Max, Data } = result.DurationHistogram;
   const seconds = result.ActualDuration / 1e9;
-  const good = Object.entries(result.RetCodes).reduce((sum, [code, n]) => sum + (/^2\d\d$/.test(code) ? n : 0), 0);
-  const percentile = (p: number) =>
-    (Percentiles?.find(({ Percentile }) => Percentile === p)?.Value ?? Number.NaN) * 1e3;
+  const answered = (codes: RegExp) =>
+    Object.entries(result.RetCodes).reduce((sum, [code, n]) => sum + (codes.test(code) ? n : 0), 0);
+  const good = answered(/^2\d\d$/);
+  const histogram = (Data ?? []).map(({ Start, End, Count }) => [Start, End, Count] as const);
+  const ms = (p: number) => percentile(histogram, p) * 1e3;
   return {
-    startedAt: result.StartTime,
+    startedAt: Date.parse(result.StartTime),
     requests: Count,
     errors: Count - good,
+    refused: answered(/^(429|503)$/),
     seconds,
     averageMs: Avg * 1e3,
+    maxMs: Max * 1e3,
     goodput: good / seconds,
-    percentilesMs: { 50: percentile(50), 90: percentile(90), 99: percentile(99), 99.9: percentile(99.9) },
+    percentilesMs: { 50: ms(50), 90: ms(90), 99: ms(99), 99.9: ms(99.9) },
+    histogram,
     sockets: result.SocketCount,
+    bytesPerRequest: result.Sizes.Avg,
   };
 }

@@ -12,12 +12,13 @@ const READY_MS = 20_000;
 /** How long it may take to end; the contract gives it 5 s. */
 const STOP_MS = 6_000;
 
-/** Starts a server of the matrix on a free port of this machine and waits until it answers. */
+/** Starts a server on a free port of this machine and waits until it answers. */
 export async function start(spec: LocalSpec, cores: string | undefined, signal: AbortSignal): Promise<Target> {
   const port = await freePort();
-  const [command, ...args] = pinned(cores, ["sh", "servers/start.sh"]);
+  const [command, ...args] = pinned(cores, spec.command);
+  const since = performance.now();
   const child = spawn(command, args, {
-    env: { ...process.env, ...spec.env, SERVER: spec.server, HOST: "127.0.0.1", PORT: String(port) },
+    env: { ...process.env, ...spec.env, HOST: "127.0.0.1", PORT: String(port) },
     stdio: ["ignore", "ignore", "pipe"],
   });
   let said = "";
@@ -41,11 +42,14 @@ export async function start(spec: LocalSpec, cores: string | undefined, signal: 
           `${spec.name} did not start: ${said.trim() || `it ended by ${child.signalCode ?? child.exitCode}`}`,
         );
       }
-      const identity = await readIdentity(url, signal).catch(() => null);
-      if (identity) return { name: spec.name, url, identity, stop };
+      const identity = await readIdentity(url, signal).catch(() => undefined);
+      if (identity !== undefined) {
+        const pid = process.platform === "linux" ? (child.pid ?? null) : null;
+        return { name: spec.name, url, identity, pid, startupMs: performance.now() - since, stop };
+      }
       if (Date.now() > deadline)
         throw new UsageError(`${spec.name} did not answer within ${READY_MS / 1000} s: ${said.trim()}`);
-      await sleep(20);
+      await sleep(10);
     }
   } catch (error) {
     await stop();

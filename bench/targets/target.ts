@@ -7,6 +7,10 @@ export interface Target {
   readonly url: string;
   /** What it says of itself, null for a server that does not. */
   readonly identity: Identity | null;
+  /** Its process, where it runs on this machine and its threads can be read (Linux); null elsewhere. */
+  readonly pid: number | null;
+  /** From its start to its first answer, null where it was not started here. */
+  readonly startupMs: number | null;
   stop(): Promise<void>;
 }
 
@@ -23,7 +27,11 @@ export async function readIdentity(url: string, signal: AbortSignal): Promise<Id
 }
 
 /** Asks each endpoint once. @throws UsageError where an answer is not what the contract says. */
-export async function verify({ name, url }: Target, endpoints: readonly string[], signal: AbortSignal): Promise<void> {
+export async function verify(
+  { name, url }: Pick<Target, "name" | "url">,
+  endpoints: readonly string[],
+  signal: AbortSignal,
+): Promise<void> {
   for (const endpoint of endpoints) {
     const response = await get(url + endpoint, signal);
     const body = await response.text();

@@ -7,5 +7,5 @@ export async function attach({ url, name }: UrlSpec, signal: AbortSignal): Promi
   const identity = await readIdentity(url, signal);
   const said = name ?? identity?.server;
   if (said === undefined) throw new UsageError(`${url}/ does not say what server it is: say it with --name NAME`);
-  return { name: said, url, identity, stop: async () => {} };
+  return { name: said, url, identity, pid: null, startupMs: null, stop: async () => {} };
 }

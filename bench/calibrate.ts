@@ -1,0 +1,61 @@
+import type { Cores } from "./cores.ts";
+import { load } from "./load/fortio.ts";
+import { UNLOADED_SECONDS } from "./plan.ts";
+import { start } from "./targets/local.ts";
+import type { Target } from "./targets/target.ts";
+import { watch } from "./targets/usage.ts";
+
+/** Of one target at one endpoint. */
+export interface Calibration {
+  /** Mean latency of one connection alone. */
+  readonly unloadedMs: number;
+  /** Width of the finest bucket of its histograms, the same in all blocks, so that they merge. */
+  readonly resolutionSeconds: number;
+}
+
+/** @returns requests per second that the generator reaches against a server that does nothing, with `connections`. */
+export async function ceiling(connections: number, cores: Cores | null, signal: AbortSignal): Promise<number> {
+  const command = ["bun", "bench/load/nothing.ts"];
+  const target = await start({ kind: "local", name: "nothing", command, env: {} }, cores?.server, signal);
+  try {
+    return (await load(target.url, { connections, seconds: 1 }, cores?.generator, signal)).goodput;
+  } finally {
+    await target.stop();
+  }
+}
+
+/**
+ * @param loadedMs about the mean latency in the slices to come: it is to lie 100 to 1000 finest buckets from 0; null
+ *   where the rate is fixed and most answers come as soon as from an unloaded server
+ */
+export async function calibrate(
+  target: Target,
+  endpoint: string,
+  loadedMs: number | null,
+  cores: Cores | null,
+  signal: AbortSignal,
+): Promise<Calibration> {
+  const options = { connections: 1, seconds: UNLOADED_SECONDS };
+  const { averageMs } = await load(target.url + endpoint, options, cores?.generator, signal);
+  return { unloadedMs: averageMs, resolutionSeconds: 10 ** Math.floor(Math.log10((loadedMs ?? 10 * averageMs) / 1e5)) };
+}
+
+/**
+ * Bytes per second of the line to a target, by answers of 50 rows; null where something else limits them: the server's
+ * CPU, or waiting. Only servers of the matrix, which have that endpoint and say their CPU time.
+ */
+export async function lineSpeed(
+  target: Target,
+  connections: number,
+  cores: Cores | null,
+  signal: AbortSignal,
+): Promise<number | null> {
+  const url = `${target.url}/sqlite/random-30fields/50`;
+  if (!target.identity) return null;
+  const alone = await load(url, { connections: 1, seconds: 0.5 }, cores?.generator, signal);
+  const watched = await watch(target, signal);
+  const seen = await load(url, { connections, seconds: 3 }, cores?.generator, signal);
+  const { busiest } = await watched(seen);
+  const limited = busiest === null || busiest >= 0.7 || seen.averageMs < 1.5 * alone.averageMs;
+  return limited ? null : seen.goodput * seen.bytesPerRequest;
+}

@@ -1,0 +1,78 @@
+import type { TargetSpec } from "./plan.ts";
+import { duet, warm, withTargets } from "./run.ts";
+import type { Session } from "./session.ts";
+import { type Interval, type State, sequentialInterval, sequentialSmallestVisible, stateOf } from "./statistics.ts";
+
+/** What two targets are to each other at one endpoint. */
+export interface Outcome {
+  readonly endpoint: string;
+  /** ln(CPU per request of the first ÷ of the second), one mean per block. */
+  readonly logRatios: number[];
+  /** CPU µs per request of the first, one mean per block. */
+  readonly cpuUs: number[];
+  readonly ratio: Interval;
+  readonly state: State;
+  readonly smallestVisible: number;
+}
+
+/** Duets of one endpoint in one block. */
+const DUETS = 4;
+
+/**
+ * Duets between two targets, freshly started in every block, until each endpoint is decided or the time is up. After
+ * every block it is asked whether the interval decides; the interval is one that allows that (see sequentialInterval).
+ */
+export async function duel(
+  session: Session,
+  specs: readonly [TargetSpec, TargetSpec],
+  limitSeconds: number,
+): Promise<Outcome[]> {
+  const { endpoints } = session.manifest.plan;
+  const since = performance.now();
+  const elapsed = () => (performance.now() - since) / 1e3;
+  const logRatios = new Map(endpoints.map((endpoint): [string, number[]] => [endpoint, []]));
+  const cpuUs = new Map(endpoints.map((endpoint): [string, number[]] => [endpoint, []]));
+  const outcomes = () =>
+    endpoints.map((endpoint): Outcome => {
+      const values = logRatios.get(endpoint) ?? [];
+      const { estimate, low, high } = sequentialInterval(values);
+      const ratio = { estimate: Math.exp(estimate), low: Math.exp(low), high: Math.exp(high) };
+      const smallestVisible = sequentialSmallestVisible(values);
+      return {
+        endpoint,
+        logRatios: values,
+        cpuUs: cpuUs.get(endpoint) ?? [],
+        ratio,
+        state: stateOf(ratio),
+        smallestVisible,
+      };
+    });
+  const first = session.slices.length > 0 ? Math.max(...session.slices.map(({ block }) => block)) : 0;
+  for (let block = first + 1; ; block++) {
+    const open = outcomes().filter(({ state }) => state === "undecided");
+    const pace = elapsed() / (block - first - 1 || 1);
+    if (open.length === 0 || (block > first + 2 && elapsed() + pace > limitSeconds)) return outcomes();
+    await withTargets(session, specs, async (targets) => {
+      const [a, b] = targets as [(typeof targets)[0], (typeof targets)[0]];
+      session.progress.now(`${a.name} and ${b.name}: block ${block - first}`);
+      await warm(session, targets);
+      for (const { endpoint } of open) {
+        const from = session.slices.length;
+        for (let i = 0; i < DUETS; i++) await duet(session, block, endpoint, i % 2 === 0 ? [a, b] : [b, a]);
+        const costs = (name: string) =>
+          session.slices
+            .slice(from)
+            .filter((slice) => slice.name === name && slice.verdict !== "void")
+            .flatMap(({ cpuUsPerRequest }) => (cpuUsPerRequest ? [Math.log(cpuUsPerRequest)] : []));
+        const [ofA, ofB] = [mean(costs(a.name)), mean(costs(b.name))];
+        if (Number.isNaN(ofA - ofB)) continue;
+        logRatios.get(endpoint)?.push(ofA - ofB);
+        cpuUs.get(endpoint)?.push(Math.exp(ofA));
+      }
+    });
+    session.manifest.blocks.push({ block, steps: [], warmup: null });
+    session.save();
+  }
+}
+
+const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;

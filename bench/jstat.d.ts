@@ -1,0 +1,16 @@
+/** The parts of jStat 1.9 that are used here; it brings no types. */
+declare module "jstat" {
+  const jStat: {
+    readonly beta: { inv(p: number, alpha: number, beta: number): number };
+    readonly studentt: { inv(p: number, df: number): number };
+    /** Studentized range of k normal variables. */
+    readonly tukey: { inv(p: number, k: number, df: number): number };
+    spearmancoeff(a: readonly number[], b: readonly number[]): number;
+    /** Throws nothing: a singular matrix gives numbers that are not finite or without meaning. */
+    inv(matrix: readonly (readonly number[])[]): number[][];
+    /** A standard normal variable, from uniform ones of Math.random or `setRandom`. */
+    randn(): number;
+    setRandom(uniform: () => number): void;
+  };
+  export default jStat;
+}

@@ -1,0 +1,36 @@
+/** Latencies: buckets [from, to, count] in seconds, ascending; the first and the last end at the exact least and most. */
+export type Histogram = readonly (readonly [from: number, to: number, count: number])[];
+
+/**
+ * Merges histograms of one resolution, and so of the same edges but for the least and most latency seen, which lie inside
+ * a bucket of others: there a bucket is cut, its requests spread evenly.
+ */
+export function merge(histograms: readonly Histogram[]): Histogram {
+  const all = histograms.flat();
+  const edges = [...new Set([...all.map(([from]) => from), ...all.map(([, to]) => to)])].sort((a, b) => a - b);
+  const counts = new Map<string, readonly [number, number, number]>();
+  const add = (from: number, to: number, count: number) => {
+    const before = counts.get(`${from} ${to}`)?.[2] ?? 0;
+    counts.set(`${from} ${to}`, [from, to, before + count]);
+  };
+  for (const [from, to, count] of all) {
+    const inside = edges.slice(edges.indexOf(from), edges.indexOf(to) + 1);
+    if (inside.length === 1) add(from, to, count);
+    for (const [i, a] of inside.slice(0, -1).entries()) {
+      const b = inside[i + 1] as number;
+      add(a, b, (count * (b - a)) / (to - from));
+    }
+  }
+  return [...counts.values()].sort((a, b) => a[0] - b[0] || a[1] - b[1]);
+}
+
+/** @returns the latency in seconds below which `p` percent lie, linear inside a bucket as in fortio's CalcPercentile. */
+export function percentile(histogram: Histogram, p: number): number {
+  const wanted = (histogram.reduce((sum, [, , count]) => sum + count, 0) * p) / 100;
+  let below = 0;
+  for (const [from, to, count] of histogram) {
+    if (below + count >= wanted) return from + (to - from) * ((wanted - below) / count);
+    below += count;
+  }
+  return Number.NaN;
+}

@@ -1,0 +1,347 @@
+import { hostname } from "node:os";
+import { type Calibration, calibrate, ceiling, lineSpeed } from "./calibrate.ts";
+import { type Cores, parseCpuList, splitCores } from "./cores.ts";
+import { type Load, type LoadOptions, load } from "./load/fortio.ts";
+import { type Histogram, merge } from "./load/histogram.ts";
+import { duration, orderOf, type Plan, type TargetSpec } from "./plan.ts";
+import { appendSlices, PROTOCOL, type Slice } from "./results.ts";
+import type { Session } from "./session.ts";
+import { type Capacity, type Slo, searchCapacity, type Trial } from "./slo.ts";
+import { start } from "./targets/local.ts";
+import { type Target, verify } from "./targets/target.ts";
+import { attach } from "./targets/url.ts";
+import { type Usage, watch } from "./targets/usage.ts";
+import { verdictOf } from "./verdict.ts";
+
+/** Whether a target runs on this machine, and so has to share it with the generator. */
+export function isHere(spec: TargetSpec): boolean {
+  return spec.kind === "local" || /^(localhost|127\..*|\[::1\])$/.test(new URL(spec.url).hostname);
+}
+
+export const coresFor = (plan: Plan): Cores | null => (plan.targets.every(isHere) ? splitCores() : null);
+
+/** Measures all blocks that are still to be done. */
+export async function measure(session: Session): Promise<void> {
+  const { manifest } = session;
+  while (manifest.blocks.length < manifest.plan.amount.blocks) {
+    // A block that was interrupted keeps its number and its rows; whole endpoints of it count.
+    const block = 1 + Math.max(0, ...session.slices.map((slice) => slice.block));
+    const since = performance.now();
+    await withTargets(session, manifest.plan.targets, (targets) => measureBlock(session, block, targets));
+    manifest.seconds.total += (performance.now() - since) / 1e3;
+  }
+  session.save();
+}
+
+/** All targets up and checked, then all down, whatever happens. */
+export async function withTargets<T>(
+  { manifest: { plan, cores }, signal }: Session,
+  specs: readonly TargetSpec[],
+  use: (targets: Target[]) => Promise<T>,
+): Promise<T> {
+  const targets: Target[] = [];
+  try {
+    for (const spec of specs) {
+      const target = spec.kind === "local" ? await start(spec, cores?.server, signal) : await attach(spec, signal);
+      const same = targets.filter(({ name }) => name.replace(/#\d+$/, "") === target.name).length;
+      targets.push(same === 0 ? target : { ...target, name: `${target.name}#${same + 1}` });
+      await verify(target, plan.endpoints, signal);
+    }
+    return await use(targets);
+  } finally {
+    await Promise.all(targets.map((target) => target.stop()));
+  }
+}
+
+async function measureBlock(session: Session, block: number, targets: Target[]): Promise<void> {
+  const { manifest, progress } = session;
+  const { plan } = manifest;
+  const { block: blockSeconds, warmup: warmupSeconds, once } = duration(plan);
+  const names = targets.map(({ name }) => name);
+  const named = new Map(targets.map((target) => [target.name, target]));
+  const find = (name: string) => named.get(name) as Target;
+
+  progress.now(`block ${block}: warm-up`);
+  const warmup = await warm(session, targets);
+  progress.done(warmupSeconds);
+  if (Object.keys(manifest.calibration).length === 0) {
+    await calibrateAll(session, targets, (name, endpoint) =>
+      plan.rate === null ? (warmup.latenciesMs[name]?.[endpoint] ?? null) : null,
+    );
+    progress.done(once);
+  }
+  const steps = orderOf(plan, block, names, plan.targets.every(isLike(plan)) ? rivals(targets) : []);
+  for (const { endpoint, duets, solos } of steps) {
+    for (const [a, b] of duets) {
+      progress.now(`block ${block} ${endpoint}: ${a} and ${b}`);
+      await duet(session, block, endpoint, [find(a), find(b)]);
+    }
+    for (const name of solos) {
+      progress.now(`block ${block} ${endpoint}: ${name}`);
+      await solo(session, block, endpoint, find(name), plan.rate);
+    }
+    progress.done((blockSeconds - warmupSeconds) / steps.length);
+    session.save();
+  }
+  manifest.blocks.push({ block, steps, warmup: warmup.seen });
+  session.save();
+}
+
+/** Targets whose CPU time can be read. */
+const rivals = (targets: readonly Target[]) =>
+  targets.filter(({ pid, identity }) => pid !== null || identity !== null).map(({ name }) => name);
+
+/** Whether a target is on the same machine as the first: only then does a duet cancel that machine's noise. */
+const isLike = (plan: Plan) => (spec: TargetSpec) => {
+  const host = (one: TargetSpec | undefined) => (one?.kind === "url" ? new URL(one.url).hostname : "");
+  return host(spec) === host(plan.targets[0]);
+};
+
+/** Change from one pass over all endpoints to the next that counts as steady, ln scale. */
+const STEADY = 0.03;
+
+/** Whether no target changed against the others, all loaded at once: what they have in common is the host's. */
+function isSteady(passes: readonly (readonly (number | null)[])[]): boolean {
+  const changes = passes.flatMap((costs) => {
+    const [before, now] = costs.slice(-2);
+    return before && now ? [Math.log(now / before)] : [];
+  });
+  const common = changes.reduce((sum, change) => sum + change, 0) / changes.length;
+  return changes.every((change) => Math.abs(change - common) < STEADY);
+}
+
+/** Loads all targets at once, endpoint after endpoint, until two passes agree or the most time is used. */
+export async function warm(session: Session, targets: readonly Target[]) {
+  const { plan } = session.manifest;
+  const { endpoints, connections, amount } = plan;
+  const [least, most] = amount.warmupSeconds.map((seconds) => seconds * targets.length) as [number, number];
+  const seconds = Math.max(0.1, least / 2 / endpoints.length);
+  const cpuUsPerRequest: Record<string, (number | null)[]> = Object.fromEntries(targets.map(({ name }) => [name, []]));
+  const latenciesMs: Record<string, Record<string, number>> = {};
+  let steady = false;
+  for (let used = 0; used < least || (!steady && used < most); used += least / 2) {
+    const perEndpoint: Measured[][] = [];
+    for (const endpoint of endpoints) {
+      perEndpoint.push(await together(session, targets, endpoint, { connections, seconds }));
+    }
+    session.manifest.seconds.loaded += seconds * endpoints.length;
+    targets.forEach(({ name }, i) => {
+      const costs = perEndpoint.map((all) => all[i]?.usage.cpuUsPerRequest ?? null).filter((cost) => cost !== null);
+      cpuUsPerRequest[name]?.push(costs.length > 0 ? costs.reduce((a, b) => a + b) / costs.length : null);
+      latenciesMs[name] = Object.fromEntries(
+        endpoints.map((endpoint, e) => [endpoint, (perEndpoint[e]?.[i]?.load.averageMs ?? 1) / targets.length]),
+      );
+    });
+    steady = isSteady(Object.values(cpuUsPerRequest));
+  }
+  return { seen: { steady, cpuUsPerRequest }, latenciesMs };
+}
+
+async function calibrateAll(
+  { manifest, signal, progress }: Session,
+  targets: readonly Target[],
+  loadedMs: (name: string, endpoint: string) => number | null,
+): Promise<void> {
+  const { plan, cores } = manifest;
+  progress.now("calibration");
+  manifest.ceiling = await ceiling(plan.connections, cores, signal);
+  for (const target of targets) {
+    if (target.startupMs === null) {
+      manifest.lineBytesPerSecond[target.name] = await lineSpeed(target, plan.connections, cores, signal);
+    }
+    const ofTarget: Record<string, Calibration> = {};
+    for (const endpoint of plan.endpoints) {
+      ofTarget[endpoint] = await calibrate(target, endpoint, loadedMs(target.name, endpoint), cores, signal);
+    }
+    manifest.calibration[target.name] = ofTarget;
+  }
+}
+
+interface Measured {
+  readonly target: Target;
+  readonly load: Load;
+  readonly usage: Usage;
+}
+
+/** Loads targets at the same moment, each by a generator of its own. */
+async function together(
+  { manifest: { cores }, signal }: Session,
+  targets: readonly Target[],
+  endpoint: string,
+  options: LoadOptions,
+): Promise<Measured[]> {
+  const watches = await Promise.all(targets.map((target) => watch(target, signal)));
+  const loads = await Promise.all(targets.map(({ url }) => load(url + endpoint, options, cores?.generator, signal)));
+  return Promise.all(
+    targets.map(async (target, i) => {
+      const load = loads[i] as Load;
+      return { target, load, usage: await (watches[i] as (load: Load) => Promise<Usage>)(load) };
+    }),
+  );
+}
+
+/** Part of the time of the longer of two slices in which both ran. */
+export function overlap(a: Load, b: Load): number {
+  const end = (load: Load) => load.startedAt + load.seconds * 1e3;
+  const both = Math.min(end(a), end(b)) - Math.max(a.startedAt, b.startedAt);
+  return Math.max(0, both) / 1e3 / Math.max(a.seconds, b.seconds);
+}
+
+/** Enough that a cheap request's cost does not depend on the partner, few that both sides begin at about one moment. */
+const DUET_CONNECTIONS = 64;
+
+/** Two targets at the same moment on the same cores; repeated once where they did not overlap or one stood still. */
+export async function duet(session: Session, block: number, endpoint: string, pair: [Target, Target]): Promise<void> {
+  const { connections: most, amount } = session.manifest.plan;
+  const connections = Math.min(most, DUET_CONNECTIONS);
+  for (const last of [false, true]) {
+    const seen = await together(session, pair, endpoint, { connections, seconds: amount.duetSeconds });
+    const [a, b] = seen as [Measured, Measured];
+    const usable = overlap(a.load, b.load) >= 0.95 && seen.every(({ load }) => load.goodput > 0);
+    const slice = nextSlice(session);
+    await keep(
+      session,
+      seen.map((one, i) => ({
+        ...common(session, block, slice, endpoint, one),
+        kind: "duet",
+        connections,
+        partner: (pair[1 - i] as Target).name,
+        targetRate: null,
+        verdict: usable ? null : "void",
+      })),
+    );
+    if (usable || last) return;
+  }
+}
+
+/** One target alone: as fast as answers come, or at a rate. */
+export async function solo(
+  session: Session,
+  block: number,
+  endpoint: string,
+  target: Target,
+  rate: number | null,
+  seconds = session.manifest.plan.amount.soloSeconds,
+  connections = session.manifest.plan.connections,
+): Promise<Slice> {
+  const { manifest } = session;
+  const calibration = manifest.calibration[target.name]?.[endpoint];
+  const options = { connections, seconds, rate: rate ?? undefined, resolutionSeconds: calibration?.resolutionSeconds };
+  const [one] = (await together(session, [target], endpoint, options)) as [Measured];
+  const { load: seen, usage } = one;
+  const slice: Slice = {
+    ...common(session, block, nextSlice(session), endpoint, one),
+    kind: rate === null ? "closed" : "open",
+    connections,
+    partner: null,
+    targetRate: rate,
+    verdict: verdictOf({
+      ...seen,
+      ...usage,
+      connections,
+      targetRate: rate,
+      generatorCores: manifest.cores ? parseCpuList(manifest.cores.generator).length : navigator.hardwareConcurrency,
+      ceiling: manifest.ceiling,
+      unloadedMs: calibration?.unloadedMs ?? null,
+      lineBytesPerSecond: manifest.lineBytesPerSecond[target.name] ?? null,
+    }),
+  };
+  await keep(session, [slice]);
+  manifest.histograms[target.name] ??= {};
+  const ofTarget = manifest.histograms[target.name] as Record<string, Histogram>;
+  ofTarget[endpoint] = merge([ofTarget[endpoint] ?? [], seen.histogram]);
+  return slice;
+}
+
+const nextSlice = ({ slices }: Session) => 1 + (slices.at(-1)?.slice ?? 0);
+
+function common(
+  { manifest }: Session,
+  block: number,
+  slice: number,
+  endpoint: string,
+  { target, load, usage }: Measured,
+) {
+  const { identity } = target;
+  const version = (of: { name: string; version: string | null } | undefined) =>
+    of ? [of.name, of.version].join(" ").trim() : null;
+  return {
+    name: target.name,
+    endpoint,
+    requests: load.requests,
+    errors: load.errors,
+    averageMs: load.averageMs,
+    goodput: load.goodput,
+    p50Ms: load.percentilesMs[50],
+    p90Ms: load.percentilesMs[90],
+    p99Ms: load.percentilesMs[99],
+    p999Ms: load.percentilesMs[99.9],
+    cpuUsPerRequest: usage.cpuUsPerRequest,
+    rssBytes: usage.rssBytes,
+    sockets: load.sockets,
+    seconds: load.seconds,
+    run: manifest.run,
+    startedAt: new Date(load.startedAt).toISOString(),
+    protocol: PROTOCOL,
+    runtime: version(identity?.runtime),
+    framework: version(identity?.framework),
+    driver: identity && `${identity.driver.name} ${identity.driver.sqlite}`,
+    workers: identity?.workers ?? null,
+    target: target.url,
+    host: hostname(),
+    block,
+    slice,
+    maxMs: load.maxMs,
+    busiest: usage.busiest,
+    peakRssBytes: usage.peakRssBytes,
+    startupMs: target.startupMs,
+    generatorCpu: load.generatorCpu,
+    bytesPerRequest: load.bytesPerRequest,
+  };
+}
+
+async function keep(session: Session, slices: Slice[]): Promise<void> {
+  await appendSlices(session.results, slices);
+  session.slices.push(...slices);
+  session.manifest.seconds.loaded += slices[0]?.seconds ?? 0;
+}
+
+/** Length of one attempt of the search: overload by 1 % must show as a queue longer than the promise. */
+const attemptSeconds = ({ limitMs }: Slo) => Math.min(10, Math.max(2, limitMs / 10));
+
+/** The highest rate at which a target keeps a promise, at each endpoint; targets in turn, one start each. */
+export async function measureCapacity(
+  session: Session,
+  slo: Slo,
+  tell: (name: string, endpoint: string, capacity: Capacity) => void,
+): Promise<void> {
+  const { plan } = session.manifest;
+  for (const spec of plan.targets) {
+    await withTargets(session, [spec], async ([target]) => {
+      if (!target) return;
+      await warm(session, [target]);
+      await calibrateAll(session, [target], () => slo.limitMs);
+      for (const endpoint of plan.endpoints) {
+        const attempt = async (rate: number) => {
+          session.progress.now(`${target.name} ${endpoint}: ${rate.toFixed(0)} requests/s`);
+          // Enough connections that an answer within the promise delays no later send, few that sends stay even.
+          const connections = Math.min(MOST_CONNECTIONS, Math.ceil((rate * slo.limitMs * 1.5) / 1e3));
+          const seconds = Math.max(attemptSeconds(slo), (10 * connections) / rate);
+          return judge(await solo(session, 1, endpoint, target, rate, seconds, connections), slo);
+        };
+        const most = await solo(session, 1, endpoint, target, null, 1);
+        tell(target.name, endpoint, await searchCapacity(attempt, most.goodput));
+      }
+    });
+  }
+}
+
+const MOST_CONNECTIONS = 2_000;
+
+function judge(slice: Slice, { percentile, limitMs }: Slo): Trial {
+  const seen = { 50: slice.p50Ms, 90: slice.p90Ms, 99: slice.p99Ms, 99.9: slice.p999Ms }[percentile];
+  if (seen >= limitMs) return { kept: false, why: `p${percentile} was ${seen.toFixed(1)} ms` };
+  if (slice.verdict === "on schedule") return { kept: true, why: "" };
+  const late = `an answer took ${slice.maxMs.toFixed(0)} ms and held up later sends, so p${percentile} is not what users see`;
+  return { kept: false, why: slice.verdict === "service time" ? late : `the slice was ${slice.verdict}` };
+}

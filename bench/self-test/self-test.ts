@@ -1,0 +1,130 @@
+import matrix from "../../servers/matrix.json" with { type: "json" };
+import { duel } from "../duel.ts";
+import type { LocalSpec } from "../plan.ts";
+import { solo, warm, withTargets } from "../run.ts";
+import type { Session } from "../session.ts";
+import { meanInterval, type State, stateOf } from "../statistics.ts";
+
+/** What the handicapped of two servers does more per request. */
+export const HANDICAP = 0.05;
+/** Time that a pair may take, of all its endpoints together. */
+export const PAIR_SECONDS = 120;
+/** Runs as others make them: one long, then short ones with restarts. */
+const FIELD = { oneSeconds: 10, blockSeconds: 3, blocks: 6 };
+
+/** What one way of measuring said of one pair at one endpoint; `wrong` where it saw a difference that is not, or none that is. */
+export interface Finding {
+  readonly way: string;
+  readonly server: string;
+  readonly endpoint: string;
+  readonly handicap: number;
+  /** Cost of the handicapped ÷ cost of the other, as this way sees it. */
+  readonly ratio: number;
+  readonly said: "slower" | "faster" | "same";
+}
+
+const WAYS = {
+  duet: "duets, until decided",
+  one: `one ${FIELD.oneSeconds} s run each, faster by 2.5 %`,
+  best: `best of three ${FIELD.blockSeconds} s runs, faster by 2.5 %`,
+  inTurn: `in turn, random order, six ${FIELD.blockSeconds} s runs, 95 % t interval`,
+};
+
+/** Two copies of a server of the matrix; the first spends `nanoseconds` more per path pattern. */
+function pairOf(server: keyof typeof matrix, nanoseconds: Record<string, number>): [LocalSpec, LocalSpec] {
+  const command = matrix[server].replace("servers/main.ts", "bench/self-test/handicapped.ts").split(" ");
+  const spec = (name: string, handicap: object): LocalSpec => ({
+    kind: "local",
+    name,
+    command,
+    env: { NODE_ENV: "production", HANDICAP: JSON.stringify(handicap) },
+  });
+  return [spec(`${server}+`, nanoseconds), spec(server, {})];
+}
+
+/**
+ * Pairs of equal servers, and pairs of which one does 5 % more per request: what duets say of them and, with `field`,
+ * what other ways of measuring say of the same pairs.
+ */
+export async function selfTest(
+  session: Session,
+  servers: readonly string[],
+  field: boolean,
+  tell: (finding: Finding) => void,
+): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const server of servers as (keyof typeof matrix)[]) {
+    let nanoseconds: Record<string, number> = {};
+    for (const handicap of [0, HANDICAP]) {
+      const pair = pairOf(server, nanoseconds);
+      const outcomes = await duel(session, pair, PAIR_SECONDS);
+      const found: Finding[] = outcomes.map(({ endpoint, ratio, state }) => ({
+        way: WAYS.duet,
+        server,
+        endpoint,
+        handicap,
+        ratio: ratio.estimate,
+        said: verdictOf(ratio.estimate, state),
+      }));
+      if (field) found.push(...(await asTheField(session, server, handicap, pair)));
+      found.forEach(tell);
+      findings.push(...found);
+      nanoseconds = Object.fromEntries(
+        outcomes.map(({ endpoint, cpuUs }) => [
+          endpoint.replace(/\/\d+$/, "/:size"),
+          HANDICAP * 1e3 * Math.exp(meanInterval(cpuUs.map(Math.log)).estimate),
+        ]),
+      );
+    }
+  }
+  return findings;
+}
+
+const verdictOf = (ratio: number, state: State): Finding["said"] =>
+  state !== "different" ? "same" : ratio > 1 ? "slower" : "faster";
+
+/** The same pair by throughput, one server at a time: restarted and warmed for every run, in random order. */
+async function asTheField(
+  session: Session,
+  server: string,
+  handicap: number,
+  pair: readonly [LocalSpec, LocalSpec],
+): Promise<Finding[]> {
+  const { endpoints } = session.manifest.plan;
+  const runs = endpoints.map(() => pair.map((): number[] => []));
+  const first = 1 + Math.max(0, ...session.slices.map(({ block }) => block));
+  for (let block = 0; block < FIELD.blocks; block++) {
+    const order = Math.random() < 0.5 ? [0, 1] : [1, 0];
+    for (const side of order) {
+      await withTargets(session, [pair[side] as LocalSpec], async ([target]) => {
+        if (!target) return;
+        session.progress.now(`${target.name} alone: run ${block + 1}`);
+        await warm(session, [target]);
+        for (const [e, endpoint] of endpoints.entries()) {
+          const seconds = block === 0 ? FIELD.oneSeconds : FIELD.blockSeconds;
+          runs[e]?.[side]?.push((await solo(session, first + block, endpoint, target, null, seconds)).goodput);
+        }
+      });
+    }
+  }
+  return endpoints.flatMap((endpoint, e): Finding[] => {
+    const [slow = [], fast = []] = runs[e] ?? [];
+    const ratios = fast.map((goodput, i) => goodput / (slow[i] as number));
+    const best = Math.max(...fast.slice(1, 4)) / Math.max(...slow.slice(1, 4));
+    const inTurn = meanInterval(ratios, true);
+    const plain = (ratio: number): State => (Math.abs(Math.log(ratio)) > HANDICAP / 2 ? "different" : "undecided");
+    const finding = (way: string, ratio: number, state: State): Finding => ({
+      way,
+      server,
+      endpoint,
+      handicap,
+      ratio,
+      said: verdictOf(ratio, state),
+    });
+    return [
+      finding(WAYS.one, ratios[0] as number, plain(ratios[0] as number)),
+      finding(WAYS.best, best, plain(best)),
+      finding(WAYS.inTurn, inTurn.estimate, stateOf(inTurn)),
+    ];
+  });
+}

@@ -1,0 +1,130 @@
+import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { createReadStream, existsSync, readFileSync } from "node:fs";
+import { cpus, hostname, release, totalmem } from "node:os";
+import { pipeline } from "node:stream/promises";
+import { UsageError } from "../shared/errors.ts";
+import type { Calibration } from "./calibrate.ts";
+import type { Cores } from "./cores.ts";
+import type { Histogram } from "./load/histogram.ts";
+import type { Plan, Step } from "./plan.ts";
+import type { Progress } from "./report/terminal.ts";
+import { checkResults, manifestFile, PROTOCOL, readSlices, type Slice, writeManifest } from "./results.ts";
+
+/** What is kept of a run beside its rows, in results/<run>.json. */
+export interface Manifest {
+  readonly run: string;
+  readonly protocol: number;
+  readonly host: string;
+  readonly plan: Plan;
+  readonly cores: Cores | null;
+  /** Machine, versions, commit and data: what another would need to repeat it. */
+  readonly environment: Readonly<Record<string, unknown>>;
+  ceiling: number | null;
+  /** Target -> endpoint -> calibration. */
+  calibration: Record<string, Record<string, Calibration>>;
+  /** Target -> bytes per second of the line to it. */
+  lineBytesPerSecond: Record<string, number | null>;
+  /** What was done, in this order. */
+  blocks: { block: number; steps: readonly Step[]; warmup: Warmup | null }[];
+  /** Target -> endpoint -> latencies of all its solo slices. */
+  histograms: Record<string, Record<string, Histogram>>;
+  seconds: { loaded: number; total: number };
+}
+
+/** CPU µs per request of each target, averaged over the endpoints, pass by pass. */
+export interface Warmup {
+  readonly steady: boolean;
+  readonly cpuUsPerRequest: Record<string, (number | null)[]>;
+}
+
+/** Everything that measuring in one run shares. */
+export interface Session {
+  readonly manifest: Manifest;
+  readonly results: string;
+  readonly signal: AbortSignal;
+  readonly progress: Progress;
+  /** Where the manifest is kept. */
+  save(): void;
+  /** Rows of the run so far. */
+  readonly slices: Slice[];
+}
+
+/** @throws UsageError where `results` cannot be appended to. */
+export async function newSession(
+  plan: Plan,
+  cores: Cores | null,
+  results: string,
+  progress: Progress,
+  signal: AbortSignal,
+): Promise<Session> {
+  checkResults(results);
+  const manifest: Manifest = {
+    run: new Date().toISOString(),
+    protocol: PROTOCOL,
+    host: hostname(),
+    plan,
+    cores,
+    environment: await environment(),
+    ceiling: null,
+    calibration: {},
+    lineBytesPerSecond: {},
+    blocks: [],
+    histograms: {},
+    seconds: { loaded: 0, total: 0 },
+  };
+  return sessionOf(manifest, results, [], progress, signal);
+}
+
+/** @throws UsageError where a run cannot be gone on with here: rows of other hosts or protocols must not be mixed. */
+export function resumeSession(
+  run: string,
+  results: string,
+  signal: AbortSignal,
+  show: (plan: Plan) => Progress,
+): Session {
+  checkResults(results);
+  const file = manifestFile(results, run);
+  if (!existsSync(file))
+    throw new UsageError(`--resume ${run}: there is no ${file}; the Run column of ${results} has the names`);
+  const manifest: Manifest = JSON.parse(readFileSync(file, "utf8"));
+  if (manifest.protocol !== PROTOCOL || manifest.host !== hostname()) {
+    throw new UsageError(
+      `run ${run} is of protocol ${manifest.protocol} on ${manifest.host}, this is protocol ${PROTOCOL} on ${hostname()}: start a new run`,
+    );
+  }
+  return sessionOf(manifest, results, readSlices(results, run), show(manifest.plan), signal);
+}
+
+function sessionOf(
+  manifest: Manifest,
+  results: string,
+  slices: Slice[],
+  progress: Progress,
+  signal: AbortSignal,
+): Session {
+  const file = manifestFile(results, manifest.run);
+  return { manifest, results, slices, progress, signal, save: () => writeManifest(file, manifest) };
+}
+
+async function environment(): Promise<Record<string, unknown>> {
+  const ask = (command: string, ...args: string[]) => spawnSync(command, args).stdout?.toString().trim() || null;
+  return {
+    cpu: cpus()[0]?.model,
+    cores: cpus().length,
+    memoryBytes: totalmem(),
+    kernel: release(),
+    bun: process.versions.bun,
+    node: ask("node", "--version"),
+    fortio: ask("fortio", "version"),
+    commit: ask("git", "describe", "--always", "--dirty", "--abbrev=40"),
+    dataSha256: await digest(process.env.DB_FILE || "data.db"),
+  };
+}
+
+async function digest(file: string): Promise<string | null> {
+  if (!existsSync(file)) return null;
+  const hash = createHash("sha256");
+  await pipeline(createReadStream(file), hash);
+  return hash.digest("hex");
+}

@@ -1,0 +1,140 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { parseCpuList } from "../cores.ts";
+import type { Load } from "../load/fortio.ts";
+import { readIdentity, type Target } from "./target.ts";
+
+/** What a server used during a slice; null where it cannot be seen. */
+export interface Usage {
+  readonly cpuUsPerRequest: number | null;
+  /**
+   * CPU time of its busiest thread ÷ time, or of all its threads ÷ time and the cores they may use, whichever is more: 1
+   * is a server at its limit. From a server that only says its total: that ÷ time and workers.
+   */
+  readonly busiest: number | null;
+  readonly rssBytes: number | null;
+  /** Most resident memory since it was started. */
+  readonly peakRssBytes: number | null;
+  /** Part of the slice in which a CPU quota kept it from running. */
+  readonly throttled: number | null;
+}
+
+/** Between readings; a slice begins and ends between two of them, where the CPU time is interpolated. */
+const READ_EVERY_MS = 20;
+
+/**
+ * Watches one target during a slice. A process of this machine is read from outside (proc_pid_schedstat: nanoseconds
+ * that each thread ran), any other server is asked at `GET /` before and after.
+ * @returns a function that ends the watch.
+ */
+export async function watch(target: Target, signal: AbortSignal): Promise<(load: Load) => Promise<Usage>> {
+  if (target.pid !== null) return watchProcess(target.pid);
+  const before = target.identity && (await readIdentity(target.url, signal));
+  return async (load) => {
+    const after = before && (await readIdentity(target.url, signal));
+    const cpuUs = after && after.cpuUs - before.cpuUs;
+    return {
+      // Each connection has asked once before the slice.
+      cpuUsPerRequest: cpuUs && cpuUs / (load.requests + load.sockets),
+      busiest: cpuUs && cpuUs / 1e6 / load.seconds / after.workers,
+      rssBytes: after?.rssBytes ?? null,
+      peakRssBytes: null,
+      throttled: null,
+    };
+  };
+}
+
+function watchProcess(root: number): (load: Load) => Promise<Usage> {
+  const pids = family(root);
+  const throttledBefore = throttledMs(root);
+  const readings: { at: number; threads: Map<string, number> }[] = [];
+  const read = () => {
+    // A thread that has ended keeps what it had used.
+    const threads = new Map([...(readings.at(-1)?.threads ?? []), ...threadTimes(pids)]);
+    readings.push({ at: Date.now(), threads });
+  };
+  read();
+  const timer = setInterval(read, READ_EVERY_MS);
+  return async ({ startedAt, seconds, requests }) => {
+    clearInterval(timer);
+    read();
+    const ranAt = (thread: string, moment: number): number => {
+      const i = Math.max(
+        1,
+        readings.findIndex(({ at }) => at >= moment),
+      );
+      const [a, b] = [readings[i - 1], readings[i]];
+      if (!a || !b) return Number.NaN;
+      const [from, to] = [a.threads.get(thread) ?? 0, b.threads.get(thread) ?? 0];
+      return from + ((to - from) * (moment - a.at)) / (b.at - a.at || 1);
+    };
+    const ranMs = [...(readings.at(-1)?.threads.keys() ?? [])].map(
+      (thread) => ranAt(thread, startedAt + seconds * 1e3) - ranAt(thread, startedAt),
+    );
+    return {
+      cpuUsPerRequest: (total(ranMs) * 1e3) / requests,
+      busiest: Math.max(...ranMs, total(ranMs) / coresOf(root)) / 1e3 / seconds,
+      rssBytes: memory(pids, "VmRSS"),
+      peakRssBytes: memory(pids, "VmHWM"),
+      throttled: (throttledMs(root) - throttledBefore) / 1e3 / seconds,
+    };
+  };
+}
+
+/** @returns a process and its descendants. */
+export function family(pid: number): number[] {
+  const children = list(`/proc/${pid}/task`).flatMap((task) =>
+    text(`/proc/${pid}/task/${task}/children`).split(" ").filter(Boolean),
+  );
+  return [pid, ...children.flatMap((child) => family(Number(child)))];
+}
+
+/** @returns thread -> milliseconds it has run. */
+function threadTimes(pids: readonly number[]): Map<string, number> {
+  return new Map(
+    pids.flatMap((pid) =>
+      list(`/proc/${pid}/task`).map((task): [string, number] => [
+        task,
+        Number(text(`/proc/${pid}/task/${task}/schedstat`).split(" ")[0]) / 1e6,
+      ]),
+    ),
+  );
+}
+
+function memory(pids: readonly number[], field: "VmRSS" | "VmHWM"): number {
+  return total(
+    pids.map((pid) => Number(new RegExp(`^${field}:\\s*(\\d+) kB`, "m").exec(text(`/proc/${pid}/status`))?.[1]) * 1024),
+  );
+}
+
+const coresOf = (pid: number): number =>
+  parseCpuList(/^Cpus_allowed_list:\s*(.*)$/m.exec(text(`/proc/${pid}/status`))?.[1] ?? "0").length;
+
+/** @returns milliseconds that a process's control group was kept from running by its CPU quota (cgroup v2 or v1). */
+function throttledMs(pid: number): number {
+  const groups = text(`/proc/${pid}/cgroup`);
+  const v2 = /^0::(.*)$/m.exec(groups)?.[1];
+  const v1 = /^\d+:(?:[^:]*,)?cpu(?:,[^:]*)?:(.*)$/m.exec(groups)?.[1];
+  const stat = text(`/sys/fs/cgroup${v2}/cpu.stat`) || text(`/sys/fs/cgroup/cpu${v1}/cpu.stat`);
+  const us = /^throttled_usec (\d+)/m.exec(stat)?.[1];
+  const ns = /^throttled_time (\d+)/m.exec(stat)?.[1];
+  return us ? Number(us) / 1e3 : Number(ns ?? 0) / 1e6;
+}
+
+const total = (values: Iterable<number>): number => [...values].reduce((sum, value) => sum + value, 0);
+
+/** Threads and processes may end between two looks: what is gone has used nothing more. */
+function text(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+function list(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}

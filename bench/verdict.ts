@@ -1,0 +1,141 @@
+/** What limited a solo slice, or made it worthless. */
+export type Verdict =
+  | "rate-limited"
+  | "invalid"
+  | "client-bound"
+  | "bandwidth-bound"
+  | "server-bound"
+  | "network-bound"
+  | "undetermined"
+  | "on schedule"
+  | "service time";
+
+/** What a verdict is made from. Null is not known, and then proves nothing. */
+export interface Evidence {
+  readonly connections: number;
+  readonly seconds: number;
+  readonly requests: number;
+  readonly errors: number;
+  /** Answers 429 and 503 among the errors. */
+  readonly refused: number;
+  readonly sockets: number;
+  readonly averageMs: number;
+  readonly maxMs: number;
+  readonly goodput: number;
+  readonly bytesPerRequest: number;
+  /** CPU time ÷ time of the load generator, of the server's busiest thread, and the part it was throttled. */
+  readonly generatorCpu: number;
+  readonly busiest: number | null;
+  readonly throttled: number | null;
+  /** Requests per second asked for, null in a closed loop. */
+  readonly targetRate: number | null;
+  /** Calibration: cores of the generator, what it reaches against a server that does nothing, mean latency of one
+   * connection alone, bytes per second of the line. */
+  readonly generatorCores: number;
+  readonly ceiling: number | null;
+  readonly unloadedMs: number | null;
+  readonly lineBytesPerSecond: number | null;
+}
+
+/**
+ * Little's law: connections = requests per second × mean latency, in a closed loop. A slice ends while its last
+ * requests are on their way and others are over: 1.5 mean latencies of its length are not counted against it.
+ */
+function littleError({ connections, requests, seconds, averageMs }: Evidence): number {
+  const inFlight = (requests / seconds) * (averageMs / 1e3);
+  return Math.max(0, Math.abs(1 - connections / inFlight) - (1.5 * averageMs) / 1e3 / seconds);
+}
+
+/** Share of all requests. */
+const share = (n: number, { requests }: Evidence) => (requests > 0 ? n / requests : 1);
+const known = (value: number | null): number => value ?? Number.NaN; // compares false with everything
+
+/** First match decides. Refusals stand before other errors, so that a limit is not taken for a broken server. */
+const CLOSED: readonly (readonly [Verdict, (e: Evidence) => boolean])[] = [
+  ["rate-limited", (e) => share(e.refused, e) > 0.001 || known(e.throttled) > 0.05],
+  ["invalid", (e) => share(e.errors, e) > 0.001 || e.sockets !== e.connections || littleError(e) > 0.03],
+  ["client-bound", (e) => e.generatorCpu >= 0.85 * e.generatorCores || e.goodput >= 0.8 * known(e.ceiling)],
+  ["bandwidth-bound", (e) => e.goodput * e.bytesPerRequest >= 0.8 * known(e.lineBytesPerSecond)],
+  ["server-bound", (e) => known(e.busiest) >= 0.85 && e.averageMs >= 1.5 * known(e.unloadedMs)],
+  [
+    "network-bound",
+    (e) => e.averageMs <= 1.25 * known(e.unloadedMs) && (e.goodput * known(e.unloadedMs)) / 1e3 / e.connections >= 0.9,
+  ],
+  ["undetermined", () => true],
+];
+
+/**
+ * At a fixed rate a latency is a response time only if no answer delayed a later send: each connection sends every
+ * connections ÷ rate seconds, so the longest latency must be below that (coordinated omission, Tene 2013).
+ */
+const OPEN: typeof CLOSED = [
+  ...CLOSED.slice(0, 1),
+  ["invalid", (e) => share(e.errors, e) > 0.001 || e.sockets !== e.connections],
+  [
+    "on schedule",
+    (e) => {
+      const interval = e.connections / known(e.targetRate);
+      // The connections' first sends are spread over one interval.
+      return e.maxMs / 1e3 < interval && e.requests >= 0.99 * known(e.targetRate) * (e.seconds - interval);
+    },
+  ],
+  ["service time", () => true],
+];
+
+export function verdictOf(evidence: Evidence): Verdict {
+  const [verdict] = (evidence.targetRate === null ? CLOSED : OPEN).find(([, holds]) => holds(evidence)) ?? [];
+  return verdict as Verdict;
+}
+
+/** Verdicts under which throughput says nothing about the server. */
+export const UNRANKED: ReadonlySet<string> = new Set([
+  "rate-limited",
+  "invalid",
+  "client-bound",
+  "bandwidth-bound",
+  "network-bound",
+] satisfies Verdict[]);
+
+/** What a table is explained with. */
+export interface Circumstances {
+  readonly connections: number;
+  readonly goodput: number;
+  readonly averageMs: number;
+  readonly maxMs: number;
+  readonly unloadedMs: number | null;
+  readonly cpuUsPerRequest: number | null;
+  readonly bytesPerRequest: number;
+  readonly lineBytesPerSecond: number | null;
+  readonly errors: number;
+  readonly requests: number;
+  readonly workers: number | null;
+  readonly targetRate: number | null;
+}
+
+const round = (value: number, digits = 2) => Number(value.toPrecision(digits)).toLocaleString("en-US");
+
+/** @returns a plain sentence: why, and what to do; "" where the verdict needs none. */
+export function explain(verdict: Verdict, c: Circumstances): string {
+  switch (verdict) {
+    case "network-bound": {
+      const capacity = c.cpuUsPerRequest === null ? null : ((c.workers ?? 1) * 1e6) / c.cpuUsPerRequest;
+      const needed = capacity && c.unloadedMs && (capacity * c.unloadedMs) / 1e3;
+      const remedy = needed
+        ? `saturating this server needs about ${round(needed)} connections`
+        : "saturating this server needs more connections";
+      return `you measured your ${round(c.unloadedMs ?? c.averageMs)} ms line: ${c.connections} connections ÷ ${round(c.averageMs, 3)} ms are ${round(c.goodput, 3)} requests/s whatever the server; ${remedy}, or a nearer client`;
+    }
+    case "bandwidth-bound":
+      return `${round(c.goodput, 3)} answers/s of ${round(c.bytesPerRequest)} bytes fill your line of ${round(((c.lineBytesPerSecond ?? 0) * 8) / 1e6)} Mbit/s: use a wider line or a nearer client`;
+    case "client-bound":
+      return "the load generator was at its limit, not the server: give it more cores, or its own machine";
+    case "rate-limited":
+      return "answers 429 or 503, or a CPU quota, limited the rate: lift the limit, or measure below it with --rate";
+    case "invalid":
+      return `${round((c.errors / c.requests) * 100)} % errors, closed connections or impossible latencies: mend the server or the line, then measure again`;
+    case "service time":
+      return `the server kept connections waiting past their next send, so these are service times, not what users see: lower --rate, or raise --connections to more than ${round(((c.targetRate ?? 0) * c.maxMs) / 1e3)}`;
+    default:
+      return "";
+  }
+}

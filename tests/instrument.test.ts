@@ -1,0 +1,234 @@
+/** What the instrument says of real traffic whose truth is known: each verdict, fixed rates, the search, its own noise. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { delimiter, join, resolve } from "node:path";
+import { rankCorrelation } from "../bench/statistics.ts";
+import { freePort } from "../bench/targets/local.ts";
+import {
+  describeIf,
+  finish,
+  type Program,
+  rowsOf,
+  run,
+  type Server,
+  scratch,
+  startServer,
+  stopServer,
+  testIf,
+  until,
+  works,
+} from "./harness.ts";
+
+const folder = scratch();
+let files = 0;
+const newFile = () => join(folder, `results-${++files}.csv`);
+const HEAVY = "/sqlite/random-30fields/10";
+
+/** Runs bench.sh. @returns its output and the rows of its solo slices. */
+async function measured(args: string[], env: Record<string, string> = {}) {
+  const file = newFile();
+  const { code, output } = await finish(["./bench.sh", "--results", file, ...args], env);
+  expect([code, output]).toEqual([0, expect.any(String)]);
+  return { output, solos: rowsOf(file).filter(({ Kind }) => Kind !== "duet"), file };
+}
+
+const verdictsOf = (rows: Record<string, string>[]) => [...new Set(rows.map(({ Verdict }) => Verdict))];
+
+test("loopback at full speed is server-bound", async () => {
+  const { solos } = await measured(["--servers", "node-express", "--endpoints", HEAVY, "--seconds", "1"]);
+  expect(verdictsOf(solos)).toEqual(["server-bound"]);
+});
+
+/** A server in this process that answers /x with 200 once, for the check before, and then as `answer` says. */
+async function withForeign<T>(answer: (n: number) => Response | Promise<Response>, use: (url: string) => Promise<T>) {
+  let asked = 0;
+  const server = Bun.serve({ port: 0, fetch: () => (asked++ === 0 ? new Response("x") : answer(asked)) });
+  try {
+    return await use(`http://127.0.0.1:${server.port}`);
+  } finally {
+    await server.stop(true);
+  }
+}
+
+const FOREIGN = ["--name", "foreign", "--endpoints", "/x", "--seconds", "0.5"];
+
+test("a server that answers 429 is rate-limited", () =>
+  withForeign(
+    (n) => new Response("x", { status: n % 10 === 0 ? 429 : 200 }),
+    async (url) => {
+      const { output, solos } = await measured([...FOREIGN, url]);
+      expect(verdictsOf(solos)).toEqual(["rate-limited"]);
+      expect(output).toContain("all rate-limited, so not ranked by requests/s");
+      // What is not 2xx is counted, and is not goodput.
+      for (const row of solos) {
+        const [requests, errors] = [Number(row.Requests), Number(row["Error Count"])];
+        expect(errors / requests).toBeWithin(0.08, 0.12);
+        expect((Number(row.QPS) * Number(row.Seconds)) / (requests - errors)).toBeWithin(0.99, 1.01);
+      }
+    },
+  ));
+
+test("2 % of errors are invalid", () =>
+  withForeign(
+    (n) => new Response("x", { status: n % 50 === 0 ? 500 : 200 }),
+    async (url) => {
+      const { output, solos } = await measured([...FOREIGN, url]);
+      expect(verdictsOf(solos)).toEqual(["invalid"]);
+      expect(output).toContain("mend the server or the line");
+    },
+  ));
+
+test("a generator held to 10 % CPU is client-bound", async () => {
+  const fortio = Bun.which("fortio", { PATH: `${resolve(".tools/bin")}${delimiter}${process.env.PATH}` }) as string;
+  const bin = join(folder, "bin");
+  mkdirSync(bin);
+  const held = `#!/bin/bash
+"${fortio}" "$@" & p=$!
+trap 'kill -CONT $p; kill $p' TERM
+while kill -0 $p 2>/dev/null; do sleep 0.01; kill -STOP $p; sleep 0.09; kill -CONT $p; done 2>/dev/null
+wait $p`;
+  writeFileSync(join(bin, "fortio"), held);
+  chmodSync(join(bin, "fortio"), 0o755);
+  // bench.sh puts .tools/bin first, so it is called as bench.sh calls it.
+  const file = newFile();
+  const args = ["bench/cli.ts", "--results", file, "--servers", "bun-raw", "--endpoints", "/plain", "--seconds", "1"];
+  const PATH = [bin, resolve("node_modules/.bin"), resolve(".tools/bin"), process.env.PATH].join(delimiter);
+  const { code, output } = await finish(["bun", ...args], { PATH });
+  expect([code, output]).toEqual([0, expect.stringContaining("all client-bound, so not ranked")]);
+  expect(verdictsOf(rowsOf(file).filter(({ Kind }) => Kind === "closed"))).toEqual(["client-bound"]);
+});
+
+describe("a fixed rate", () => {
+  /** Stands still for the first 200 ms of every second, and then answers all that has come. */
+  const STALL_MS = 200;
+  const stalling = async () => {
+    const into = Date.now() % 1_000;
+    if (into < STALL_MS) await Bun.sleep(STALL_MS - into);
+    return new Response("x");
+  };
+  // At an even rate the longest 1 % of all answers are those that wait longer than this.
+  const p99 = STALL_MS - 0.01 * 1_000;
+  const args = ["--name", "stalling", "--endpoints", "/x", "--rate", "500", "--seconds", "4"];
+
+  test("with connections enough the p99 is the one that the schedule of the server gives", () =>
+    withForeign(stalling, async (url) => {
+      const { solos } = await measured([...args, "--connections", "200", url]);
+      expect(verdictsOf(solos)).toEqual(["on schedule"]);
+      for (const row of solos) expect(Number(row.P99Ms) / p99).toBeWithin(0.9, 1.1);
+    }));
+
+  test("with too few the row says that it is service time, and what to do", () =>
+    withForeign(stalling, async (url) => {
+      const { output, solos } = await measured([...args, "--connections", "20", url]);
+      expect(verdictsOf(solos)).toEqual(["service time"]);
+      expect(output).toContain("lower --rate, or raise --connections to more than 100");
+    }));
+});
+
+test("--slo lands within 7 % of what a server of known service time can do", async () => {
+  const SERVICE_MS = 5;
+  let free = 0;
+  const oneAtATime = async () => {
+    free = Math.max(free, performance.now()) + SERVICE_MS;
+    await Bun.sleep(free - performance.now());
+    return new Response("x");
+  };
+  await withForeign(oneAtATime, async (url) => {
+    const { output, solos } = await measured(["--name", "busy", "--endpoints", "/x", "--slo", "p99<50ms", url]);
+    const [, rate, low, high] = /p99 < 50 ms up to ([\d.]+) requests\/s \(([\d.]+)–([\d.]+)\); at/.exec(output) ?? [];
+    expect(Number(rate) / (1_000 / SERVICE_MS)).toBeWithin(0.93, 1.07);
+    expect([low, Number(high) > Number(low)]).toEqual([rate, true]);
+    expect(solos.filter(({ Kind }) => Kind === "open").length).toBeGreaterThan(2);
+  });
+});
+
+const TOXIPROXY = "2.12.0";
+const toxiproxy = resolve(`.tools/toxiproxy-${TOXIPROXY}/server`);
+if (!existsSync(toxiproxy) && works("go", "version")) {
+  await finish(["go", "install", `github.com/Shopify/toxiproxy/v2/cmd/server@v${TOXIPROXY}`], {
+    GOBIN: resolve(toxiproxy, ".."),
+  });
+}
+
+describeIf(existsSync(toxiproxy), "toxiproxy could not be built with Go", "behind a line with a fault", () => {
+  const NAMES = "bun-raw bun-hono bun-elysia bun-express node-raw node-fastify node-express".split(" ");
+  let proxy: Program;
+  let api: string;
+  let servers: Server[];
+  const post = async (path: string, body: object) => {
+    const response = await fetch(api + path, { method: "POST", body: JSON.stringify(body) });
+    if (!response.ok) throw new Error(await response.text());
+  };
+
+  /** @returns URLs of lines to servers; `toxics` are toxiproxy's. */
+  const linesTo = (to: readonly Server[], toxics: object[]) =>
+    Promise.all(
+      to.map(async ({ port }) => {
+        const listen = `127.0.0.1:${await freePort()}`;
+        await post("/proxies", { name: listen, listen, upstream: `127.0.0.1:${port}` });
+        for (const toxic of toxics) await post(`/proxies/${listen}/toxics`, toxic);
+        return `http://${listen}`;
+      }),
+    );
+  const latency = ["upstream", "downstream"].map((stream) => ({
+    type: "latency",
+    stream,
+    attributes: { latency: 80 },
+  }));
+
+  beforeAll(async () => {
+    const port = String(await freePort());
+    proxy = run([toxiproxy, "-port", port]);
+    api = `http://127.0.0.1:${port}`;
+    await until(async () => (await fetch(`${api}/version`).catch(() => null))?.ok === true);
+    servers = await Promise.all(NAMES.map((SERVER) => startServer({ SERVER })));
+  });
+  afterAll(async () => {
+    await Promise.all(servers.map(stopServer));
+    proxy.child.kill();
+    await proxy.ended;
+  });
+
+  test("20 Mbit/s is bandwidth-bound", async () => {
+    const toxic = { type: "bandwidth", stream: "downstream", attributes: { rate: 2_500 } };
+    // toxiproxy limits each connection; one line is shared by what goes over one connection.
+    const [url = ""] = await linesTo(servers.slice(0, 1), [toxic]);
+    const { output, solos } = await measured(["--endpoints", HEAVY, "--seconds", "2", "--connections", "4", url]);
+    expect(verdictsOf(solos)).toEqual(["bandwidth-bound"]);
+    expect(output).toMatch(/fill your line of \d+ Mbit\/s/);
+  });
+
+  test("160 ms are network-bound for seven servers, and CPU time per request orders them all the same", async () => {
+    const args = ["--endpoints", HEAVY, "--seconds", "2"];
+    const far = await measured([...args, ...(await linesTo(servers, latency))]);
+    expect(verdictsOf(far.solos)).toEqual(["network-bound"]);
+    for (const row of far.solos) {
+      expect(Number(row.QPS)).toBeWithin(560, 625); // 100 connections ÷ 160 ms, at most
+      expect(Number(row.AvgMs)).toBeWithin(160, 180);
+    }
+    expect(far.output).toContain("all network-bound, so not ranked by requests/s: you measured your 160 ms line");
+    const near = await measured([...args, ...servers.map(({ url }) => url)]);
+    const order = (output: string) =>
+      NAMES.map((name) => Number(new RegExp(`│ +${name} +│ +([\\d.]+)`).exec(output)?.[1]));
+    const correlation = rankCorrelation(order(far.output), order(near.output));
+    console.log(`rank correlation of CPU time per request, 160 ms line against saturated: ${correlation.toFixed(2)}`);
+    expect(correlation).toBeGreaterThan(0.5);
+  });
+});
+
+testIf(
+  process.platform === "linux" && works("taskset", "--version"),
+  "duets of pinned servers need Linux",
+  "self-test on one server: equal copies come out equal, 5 % more work as slower",
+  async () => {
+    const file = newFile();
+    const args = ["self-test", "--servers", "bun-hono", "--results", file];
+    const { code, output } = await finish(["./bench.sh", ...args]);
+    expect([code, output]).toEqual([0, expect.stringContaining("duets, until decided")]);
+    const lines = output.split("\n").filter((line) => line.startsWith("bun-hono "));
+    const wrong = lines.filter(
+      (line) => /A\/A.* (faster|slower) /.test(line) || /more work.* (same|faster) /.test(line),
+    );
+    expect([lines.length, wrong.length <= 1, wrong]).toEqual([4, true, expect.any(Array)]);
+  },
+);
