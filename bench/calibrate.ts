@@ -41,7 +41,7 @@ export async function calibrate(
 }
 
 /**
- * Bytes per second of the line to a target, by answers of 50 rows; null where something else limits them: the server's
+ * Bytes per second of the line to a target, by answers of 20 rows; null where something else limits them: the server's
  * CPU, or waiting. Only servers of the matrix, which have that endpoint and say their CPU time.
  */
 export async function lineSpeed(
@@ -50,7 +50,7 @@ export async function lineSpeed(
   cores: Cores | null,
   signal: AbortSignal,
 ): Promise<number | null> {
-  const url = `${target.url}/sqlite/random-30fields/50`;
+  const url = `${target.url}/sqlite/random-30fields/20`;
   if (!target.identity) return null;
   const alone = await load(url, { connections: 1, seconds: 0.5 }, cores?.generator, signal);
   const watched = await watch(target, signal);

@@ -103,11 +103,19 @@ export function makePlan(options: Options, servers: readonly string[]): Plan {
     if (!endpoint.startsWith("/")) throw new UsageError(`--endpoints has "${endpoint}": a path starts with /`);
   }
   const preset: Amount = PRESETS[options.preset];
+  /** Between two sends of one connection, at a fixed rate. */
+  const interval = options.rate === undefined ? 0 : connections / options.rate;
+  const soloSeconds = seconds ?? Math.max(preset.soloSeconds, 10 * interval);
+  if (soloSeconds < 2 * interval || (seconds === undefined && soloSeconds > 60)) {
+    throw new UsageError(
+      `--rate ${options.rate} gives each of ${connections} connections one request in ${interval} s: lower --connections, or raise --seconds`,
+    );
+  }
   const scale = seconds === undefined ? 1 : Math.min(1, seconds / preset.duetSeconds);
   const amount: Amount = {
     ...preset,
     duetSeconds: seconds ?? preset.duetSeconds,
-    soloSeconds: seconds ?? preset.soloSeconds,
+    soloSeconds,
     warmupSeconds: [preset.warmupSeconds[0] * scale, preset.warmupSeconds[1] * scale],
   };
   const targets: TargetSpec[] =

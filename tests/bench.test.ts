@@ -175,7 +175,7 @@ describe("servers that run already", () => {
       [["--quick", "--full"], "--quick --full: choose one"],
       [["--slo", "fast"], '--slo is "fast": write it as p99<50ms'],
       [["--resume", "2026"], "--resume 2026: there is no"],
-      [["--rate", "5", "--servers", "bun-raw", "--endpoints", "/plain"], "lower --connections, or raise"],
+      [["--rate", "5"], "--rate 5 gives each of 8 connections one request in 1.6 s: lower --connections, or raise"],
       [["--results", join(folder, "no/such/file.csv")], "cannot be written"],
     ];
     for (const [args, message] of cases) {
