@@ -2,34 +2,34 @@ import { spawnSync } from "node:child_process";
 import { Command, InvalidArgumentError } from "commander";
 import matrix from "../servers/matrix.json" with { type: "json" };
 import { exitWith, UsageError } from "../shared/errors.ts";
-import { analyse, compareDuets } from "./analysis.ts";
+import { analyse } from "./analysis.ts";
 import { splitCores } from "./cores.ts";
 import { duel } from "./duel.ts";
 import {
-  duration,
   ENDPOINTS,
   type LocalSpec,
   makePlan,
-  orderOf,
   PAIR,
   PAIR_ENDPOINTS,
   type Plan,
   PRESETS,
   parseEither,
   parseTarget,
+  totalSeconds,
 } from "./plan.ts";
 import {
   capacityLine,
+  describe,
   found,
+  order,
   outcome,
   type Progress,
-  percent,
-  ratio,
   selfTestTable,
   showProgress,
   tables,
+  trust,
 } from "./report/terminal.ts";
-import { coresFor, isHere, measure, measureCapacity, withTargets } from "./run.ts";
+import { coresFor, measure, measureCapacity, withTargets } from "./run.ts";
 import { PAIR_SECONDS, selfTest } from "./self-test/self-test.ts";
 import { newSession, resumeSession, type Session } from "./session.ts";
 import { parseSlo, type Slo } from "./slo.ts";
@@ -42,6 +42,8 @@ const number = (least: number, most: number, integer: boolean) => (text: string)
 };
 
 const servers = Object.keys(matrix);
+/** Where the rows go; kept for the last words of a run that is stopped. */
+let results = "results.csv";
 
 /** Options of every command. */
 function withOptions(command: Command, endpoints: readonly string[]): Command {
@@ -49,20 +51,23 @@ function withOptions(command: Command, endpoints: readonly string[]): Command {
     .option("--endpoints <list>", `paths to load (default: ${endpoints.join(",")})`, list)
     .option("--connections <n>", "connections, each with one request at a time", number(1, 10_000, true), 100)
     .option("--results <file>", "file to append to", "results.csv")
+    .on("option:results", (file: string) => {
+      results = file;
+    })
     .showHelpAfterError("(./bench.sh --help lists the options)");
 }
 
 const program = withOptions(new Command("./bench.sh"), ENDPOINTS)
   .description("Measures HTTP servers: those of the matrix, started here, or those at the URLs given.")
   .argument("[urls...]", "servers that run already, as http://host:port")
-  .option("--quick", "a first look: 2 blocks, about 3 minutes for all (default)")
-  .option("--standard", "5 blocks and an A/A twin, about 12 minutes for all")
-  .option("--full", "20 blocks and an A/A twin, about 90 minutes for all")
+  .option("--quick", `a first look: ${PRESETS.quick.blocks} blocks, about 3 minutes for all (default)`)
+  .option("--standard", `${PRESETS.standard.blocks} blocks and an A/A twin, about 12 minutes for all`)
+  .option("--full", `${PRESETS.full.blocks} blocks and an A/A twin, about 90 minutes for all`)
   .option("--servers <list>", `servers to start here, as NAME[@DRIVER][*WORKERS] (default: ${servers.join(",")})`, list)
   .option("--seconds <n>", "length of every slice, instead of the preset's", number(0.1, 3_600, false))
   .option(
     "--rate <n>",
-    "requests per second of the solo slices, whatever the answers take",
+    "requests per second, evenly spaced whatever the answers take; no duets",
     number(1, 10_000_000, false),
   )
   .option("--slo <promise>", "find the highest rate that keeps a promise like p99<50ms", parseSlo)
@@ -104,44 +109,34 @@ try {
   await program.parseAsync();
 } catch (error) {
   if (!interrupted.signal.aborted) exitWith(error);
-  console.error(`stopped; what was measured before is in ${program.opts().results}`);
+  console.error(`stopped; what was measured before is in ${results}`);
   process.exit(interrupted.signal.reason);
 }
 
 async function run(urls: string[]): Promise<void> {
-  const { name: names = [], servers: chosen = [], endpoints = [], ...options } = program.opts();
+  const { name: names = [], servers: chosen = [], endpoints = [], resume, slo, dryRun, ...options } = program.opts();
+  const { connections, seconds, rate, seed } = options;
   const presets = (Object.keys(PRESETS) as (keyof typeof PRESETS)[]).filter((preset) => options[preset]);
   if (presets.length > 1) throw new UsageError(`--${presets.join(" --")}: choose one`);
   const preset = presets[0] ?? "quick";
-  if (options.resume) {
-    const session = resumeSession(options.resume, options.results, interrupted.signal, progressOf);
-    return finish(session);
-  }
-  const plan = makePlan({ ...options, urls, names, servers: chosen, endpoints, preset } as never, servers);
-  if (options.dryRun) return console.log(`${describe(plan)}\n\n${order(plan)}`);
-  const session = await newSession(plan, coresFor(plan), options.results, progressOf(plan), interrupted.signal);
-  await withTargets(
-    session,
-    plan.targets.filter(({ kind }) => kind === "url"),
-    async () => {},
-  );
-  if (options.slo) return capacity(session, options.slo);
-  console.log(describe(plan));
+  if (resume) return finish(resumeSession(resume, results, interrupted.signal, progressOf));
+  const plan = makePlan({ urls, names, servers: chosen, endpoints, connections, preset, seconds, rate, seed }, servers);
+  if (dryRun) return console.log(`${describe(plan, coresFor(plan))}\n\n${order(plan)}`);
+  const session = await newSession(plan, coresFor(plan), results, progressOf(plan), interrupted.signal);
+  const running = plan.targets.filter(({ kind }) => kind === "url");
+  await withTargets(session, running, async () => {}); // mistakes are said before anything is measured
+  if (slo) return capacity(session, slo);
+  session.progress.say(describe(plan, session.manifest.cores));
   session.save();
   await finish(session);
 }
 
 function progressOf(plan: Plan): Progress {
-  return showProgress(total(plan));
-}
-
-function total(plan: Plan): number {
-  const { block, once } = duration(plan);
-  return once + block * plan.amount.blocks;
+  return showProgress(totalSeconds(plan));
 }
 
 async function finish(session: Session): Promise<void> {
-  const { manifest, slices, results } = session;
+  const { manifest, slices } = session;
   keepOffServers(session);
   try {
     await measure(session);
@@ -151,7 +146,7 @@ async function finish(session: Session): Promise<void> {
   } finally {
     session.progress.stop();
   }
-  console.log(`\n${tables(analyse(slices, manifest))}\n\n${trust(session)}`);
+  console.log(`\n${tables(analyse(slices, manifest))}\n\n${trust(manifest, slices)}`);
   console.log(`${slices.length} rows of run ${manifest.run} are in ${results}.`);
 }
 
@@ -159,7 +154,7 @@ async function capacity(session: Session, slo: Slo): Promise<void> {
   keepOffServers(session);
   try {
     await measureCapacity(session, slo, (name, endpoint, found) =>
-      console.log(capacityLine(name, endpoint, slo, found)),
+      session.progress.say(capacityLine(name, endpoint, slo, found)),
     );
   } finally {
     session.progress.stop();
@@ -172,74 +167,16 @@ function keepOffServers({ manifest: { cores } }: Session): void {
   if (cores) spawnSync("taskset", ["-a", "-p", "-c", cores.generator, String(process.pid)]);
 }
 
-/** What is to be said of the run as a whole. */
-function trust({ manifest: { plan, seconds }, slices }: Session): string {
-  const said = [`${percent(seconds.loaded / seconds.total)} of ${Math.round(seconds.total)} s were slices or warm-up.`];
-  const twin = slices.find(({ name }) => name.endsWith("#2"))?.name;
-  if (plan.amount.twin && twin) {
-    const name = twin.replace(/#2$/, "");
-    const seen = [...Map.groupBy(slices, ({ endpoint }) => endpoint)].flatMap(([endpoint, group]) =>
-      (compareDuets(group)?.pairs ?? [])
-        .filter(({ a, b }) => [a, b].sort().join() === [name, twin].sort().join())
-        .map((pair) => ({ endpoint, ...pair })),
-    );
-    const wrong = seen.filter(({ state }) => state === "different");
-    said.unshift(
-      wrong.length === 0
-        ? `A/A twin: ${name} measured twice is not different at any of ${seen.length} endpoints (${seen.map((pair) => ratio(pair.ratio)).join(", ")}).`
-        : `DO NOT TRUST THIS RUN: ${name} measured twice came out different at ${wrong.map((pair) => `${pair.endpoint} (${ratio(pair.ratio)})`).join(", ")}: something on this machine treated two copies of one server unequally.`,
-    );
-  }
-  if (plan.targets.some(({ kind }) => kind === "url")) {
-    said.push(
-      "Servers that run already are not restarted: how much they differ from start to start is not in these intervals.",
-    );
-  }
-  return said.join("\n");
-}
-
-function describe(plan: Plan): string {
-  const { targets, endpoints, connections, amount } = plan;
-  const cores = coresFor(plan);
-  const minutes = Math.ceil(total(plan) / 60);
-  const where = () => {
-    if (!targets.every(isHere)) return "";
-    if (cores === null) return "; servers and generator share the cores";
-    const pinned = targets.every(({ kind }) => kind === "local");
-    return `; generator on cores ${cores.generator}, servers on ${pinned ? cores.server : "whichever they choose"}`;
-  };
-  return `${targets.length} servers × ${endpoints.length} endpoints, ${connections} connections, ${amount.blocks} blocks: about ${minutes} min${where()}`;
-}
-
-function order(plan: Plan): string {
-  const names = plan.targets.map(
-    (spec, i) =>
-      (spec.kind === "local" ? spec.name : (spec.name ?? spec.url)) +
-      (i > 0 && plan.amount.twin && i === plan.targets.length - 1 ? "#2" : ""),
-  );
-  return Array.from({ length: plan.amount.blocks }, (_, i) => {
-    const steps = orderOf(plan, i + 1, names, names);
-    return [
-      `block ${i + 1}`,
-      ...steps.map(
-        ({ endpoint, duets, solos }) =>
-          `  ${endpoint}: ${duets.map((pair) => pair.join(" and ")).join("; ")}; alone ${solos.join(", ")}`,
-      ),
-    ].join("\n");
-  }).join("\n");
-}
-
 interface PairOptions {
   readonly servers?: string[];
   readonly endpoints?: string[];
   readonly connections: number;
-  readonly results: string;
   readonly seconds: number;
   readonly field?: boolean;
 }
 
 /** A session for pairs of targets; the plan names none, as they change. */
-async function pairSession({ endpoints = PAIR_ENDPOINTS, connections, results }: PairOptions, seconds: number) {
+async function pairSession({ endpoints = PAIR_ENDPOINTS, connections }: PairOptions, seconds: number) {
   const options = { urls: [], names: [], servers: [], endpoints, connections, preset: "quick", seed: 0 } as const;
   const plan = { ...makePlan(options, servers), targets: [], amount: PAIR };
   const session = await newSession(plan, splitCores(), results, showProgress(seconds), interrupted.signal);
@@ -252,7 +189,7 @@ async function compareTwo(a: string, b: string, options: PairOptions): Promise<v
   const limit = options.seconds * (options.endpoints ?? PAIR_ENDPOINTS).length;
   const session = await pairSession(options, limit);
   try {
-    for (const line of (await duel(session, pair, limit)).map((one) => outcome(`${a} ÷ ${b}`, one))) console.log(line);
+    for (const one of await duel(session, pair, limit)) session.progress.say(outcome(`${a} ÷ ${b}`, one));
   } finally {
     session.progress.stop();
   }
@@ -265,7 +202,7 @@ async function tax(options: PairOptions): Promise<void> {
   try {
     for (const spec of chosen) {
       for (const one of await duel(session, [spec, byHand(spec)], limit))
-        console.log(outcome(`${spec.name} ÷ by hand`, one));
+        session.progress.say(outcome(`${spec.name} ÷ by hand`, one));
     }
   } finally {
     session.progress.stop();
@@ -283,8 +220,8 @@ async function proveItself(options: PairOptions): Promise<void> {
   const chosen = (options.servers ?? servers).map((text) => parseTarget(text, servers).name);
   const session = await pairSession(options, chosen.length * 2 * PAIR_SECONDS);
   try {
-    const findings = await selfTest(session, chosen, options.field ?? false, (one) => console.log(found(one)));
-    console.log(`\n${selfTestTable(findings)}`);
+    const findings = await selfTest(session, chosen, options.field ?? false, (one) => session.progress.say(found(one)));
+    session.progress.say(`\n${selfTestTable(findings)}`);
   } finally {
     session.progress.stop();
   }

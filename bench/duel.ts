@@ -30,6 +30,7 @@ export async function duel(
   const { endpoints } = session.manifest.plan;
   const since = performance.now();
   const elapsed = () => (performance.now() - since) / 1e3;
+  let behind = 0;
   const logRatios = new Map(endpoints.map((endpoint): [string, number[]] => [endpoint, []]));
   const cpuUs = new Map(endpoints.map((endpoint): [string, number[]] => [endpoint, []]));
   const outcomes = () =>
@@ -51,7 +52,10 @@ export async function duel(
   for (let block = first + 1; ; block++) {
     const open = outcomes().filter(({ state }) => state === "undecided");
     const pace = elapsed() / (block - first - 1 || 1);
-    if (open.length === 0 || (block > first + 2 && elapsed() + pace > limitSeconds)) return outcomes();
+    if (open.length === 0 || (block > first + 2 && elapsed() + pace > limitSeconds)) {
+      session.progress.done(Math.max(0, limitSeconds - behind));
+      return outcomes();
+    }
     await withTargets(session, specs, async (targets) => {
       const [a, b] = targets as [(typeof targets)[0], (typeof targets)[0]];
       session.progress.now(`${a.name} and ${b.name}: block ${block - first}`);
@@ -72,6 +76,8 @@ export async function duel(
     });
     session.manifest.blocks.push({ block, steps: [], warmup: null });
     session.save();
+    session.progress.done(elapsed() - behind);
+    behind = elapsed();
   }
 }
 

@@ -138,6 +138,14 @@ export function parseEither(text: string, servers: readonly string[]): TargetSpe
   return text.includes("://") ? { kind: "url", url: baseOf(text), name: undefined } : parseTarget(text, servers);
 }
 
+/** Whether a target runs on this machine, and so has to share it with the generator. */
+export function isHere(spec: TargetSpec): boolean {
+  return spec.kind === "local" || /^(localhost|127\..*|\[::1\])$/.test(new URL(spec.url).hostname);
+}
+
+/** Duets are closed loops: where a rate is asked for there are none. */
+const hasDuets = ({ targets, rate }: Plan): boolean => targets.length > 1 && rate === null;
+
 /** What a block does at one endpoint: duets first, then solo slices. */
 export interface Step {
   readonly endpoint: string;
@@ -154,9 +162,9 @@ export function orderOf(plan: Plan, block: number, names: readonly string[], riv
   const random = randomOf(plan.seed, block);
   return random.shuffle(plan.endpoints).map((endpoint) => ({
     endpoint,
-    duets: Array.from({ length: rivals.length > 1 ? plan.amount.cycles : 0 }, () => random.shuffle(rivals)).flatMap(
-      (cycle) => cycle.map((name, i): [string, string] => [name, cycle[(i + 1) % cycle.length] as string]),
-    ),
+    duets: Array.from({ length: hasDuets(plan) && rivals.length > 1 ? plan.amount.cycles : 0 }, () =>
+      random.shuffle(rivals),
+    ).flatMap((cycle) => cycle.map((name, i): [string, string] => [name, cycle[(i + 1) % cycle.length] as string])),
     solos: random.shuffle(names),
   }));
 }
@@ -171,9 +179,10 @@ export const UNLOADED_SECONDS = 0.1;
 const CEILING_SECONDS = 2;
 
 /** @returns about how long it takes, in seconds: one block, its part before the first slice, and what comes once. */
-export function duration({ targets, endpoints, amount }: Plan): { block: number; warmup: number; once: number } {
+export function duration(plan: Plan): { block: number; warmup: number; once: number } {
+  const { targets, endpoints, amount } = plan;
   const cells = targets.length * endpoints.length;
-  const duets = targets.length > 1 ? cells * amount.cycles * (amount.duetSeconds + SLICE_OVERHEAD_SECONDS) : 0;
+  const duets = hasDuets(plan) ? cells * amount.cycles * (amount.duetSeconds + SLICE_OVERHEAD_SECONDS) : 0;
   const solos = cells * (amount.soloSeconds + SLICE_OVERHEAD_SECONDS / 2);
   const [least, most] = amount.warmupSeconds;
   const warmup = targets.length * (START_SECONDS + ((least + most) / 2) * WARMUP_FACTOR);
@@ -182,6 +191,11 @@ export function duration({ targets, endpoints, amount }: Plan): { block: number;
     warmup,
     once: cells * (UNLOADED_SECONDS + SLICE_OVERHEAD_SECONDS / 2) + CEILING_SECONDS,
   };
+}
+
+export function totalSeconds(plan: Plan): number {
+  const { block, once } = duration(plan);
+  return once + block * plan.amount.blocks;
 }
 
 /** `bun-hono`, `bun-hono@node:sqlite` or `bun-hono@node:sqlite*4`: a server, its SQLite driver, its workers. */

@@ -3,7 +3,7 @@ import { type Calibration, calibrate, ceiling, lineSpeed } from "./calibrate.ts"
 import { type Cores, parseCpuList, splitCores } from "./cores.ts";
 import { type Load, type LoadOptions, load } from "./load/fortio.ts";
 import { type Histogram, merge } from "./load/histogram.ts";
-import { duration, orderOf, type Plan, type TargetSpec } from "./plan.ts";
+import { duration, isHere, orderOf, type Plan, type TargetSpec } from "./plan.ts";
 import { appendSlices, PROTOCOL, type Slice } from "./results.ts";
 import type { Session } from "./session.ts";
 import { type Capacity, type Slo, searchCapacity, type Trial } from "./slo.ts";
@@ -12,11 +12,6 @@ import { type Target, verify } from "./targets/target.ts";
 import { attach } from "./targets/url.ts";
 import { type Usage, watch } from "./targets/usage.ts";
 import { verdictOf } from "./verdict.ts";
-
-/** Whether a target runs on this machine, and so has to share it with the generator. */
-export function isHere(spec: TargetSpec): boolean {
-  return spec.kind === "local" || /^(localhost|127\..*|\[::1\])$/.test(new URL(spec.url).hostname);
-}
 
 export const coresFor = (plan: Plan): Cores | null => (plan.targets.every(isHere) ? splitCores() : null);
 

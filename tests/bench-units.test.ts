@@ -1,9 +1,11 @@
 /** The pure parts of bench/. */
 import { describe, expect, test } from "bun:test";
+import { analyse } from "../bench/analysis.ts";
 import { parseCpuList, pinned } from "../bench/cores.ts";
 import { type FortioResult, type Load, toLoad } from "../bench/load/fortio.ts";
 import { type Histogram, merge, percentile } from "../bench/load/histogram.ts";
 import { duration, ENDPOINTS, makePlan, type Options, orderOf, PRESETS, parseTarget } from "../bench/plan.ts";
+import type { Slice } from "../bench/results.ts";
 import { overlap } from "../bench/run.ts";
 import { parseSlo, searchCapacity } from "../bench/slo.ts";
 import { type Evidence, explain, type Verdict, verdictOf } from "../bench/verdict.ts";
@@ -63,6 +65,7 @@ describe("plan", () => {
       expect(solos.toSorted()).toEqual(names);
     }
     expect(orderOf(plan({}), 1, ["a"], ["a"])[0]?.duets).toEqual([]);
+    expect(orderOf(plan({ rate: 100 }), 1, names, names)[0]?.duets).toEqual([]);
   });
 
   test("a target is a server, its driver and its workers", () => {
@@ -220,6 +223,76 @@ describe("verdict", () => {
     expect(told).toContain("you measured your 160 ms line: 100 connections ÷ 164 ms are 605 requests/s");
     expect(told).toContain("about 1,100 connections"); // 6,667 requests/s × 160 ms = 1,067
     expect(explain("server-bound", { ...sound, cpuUsPerRequest: 50, workers: 1 })).toBe("");
+  });
+});
+
+describe("analysis", () => {
+  const slice = (fields: Partial<Slice>): Slice =>
+    ({
+      endpoint: "/plain",
+      kind: "closed",
+      goodput: 100,
+      cpuUsPerRequest: 10,
+      p50Ms: 1,
+      p90Ms: 2,
+      p99Ms: 3,
+      p999Ms: 4,
+      averageMs: 164,
+      connections: 100,
+      errors: 0,
+      requests: 100,
+      verdict: "server-bound",
+      ...fields,
+    }) as Slice;
+  const duets = [1, 2, 3].flatMap((block) =>
+    [1, 2].flatMap((n) => [
+      slice({
+        kind: "duet",
+        verdict: null,
+        block,
+        slice: block * 10 + n,
+        name: "a",
+        cpuUsPerRequest: 10 + block / 100,
+      }),
+      slice({ kind: "duet", verdict: null, block, slice: block * 10 + n, name: "b", cpuUsPerRequest: 20 }),
+    ]),
+  );
+  const solos = [1, 2, 3].flatMap((block) => [
+    slice({ block, slice: block, name: "b", goodput: 50 * block }),
+    slice({ block, slice: block, name: "a", goodput: 100, verdict: block === 2 ? "undetermined" : "server-bound" }),
+  ]);
+  const context = { histograms: {}, calibration: {}, lineBytesPerSecond: {} };
+
+  test("duets rank, solo slices are averaged over the blocks, void duets do not count", () => {
+    const wild = [1, 2].map((n) =>
+      slice({
+        kind: "duet",
+        verdict: "void",
+        block: 1,
+        slice: 99,
+        name: n === 1 ? "a" : "b",
+        cpuUsPerRequest: n * 1e6,
+      }),
+    );
+    const [table] = analyse([...solos, ...duets, ...wild], context);
+    expect(table?.rows.map(({ name }) => name)).toEqual(["a", "b"]);
+    expect(table?.rows.map(({ standing }) => standing?.rank)).toEqual([
+      [1, 1],
+      [2, 2],
+    ]);
+    expect(table?.rows[1]?.standing?.ratioToBest.estimate).toBeCloseTo(20 / 10.02, 2);
+    expect(table?.rows[1]?.goodput.estimate).toBeCloseTo((50 * 100 * 150) ** (1 / 3));
+    expect(table?.rows.map(({ verdict }) => verdict)).toEqual(["server-bound", "server-bound"]);
+    expect(table?.remarks).toEqual([]);
+  });
+
+  test("what forbids a ranking by throughput is said once for all servers that share it", () => {
+    const far = solos.map((one) => ({ ...one, verdict: "network-bound" as const }));
+    const [table] = analyse(far, context);
+    expect(table?.comparison).toBeNull();
+    expect(table?.remarks).toMatchObject([{ verdict: "network-bound", names: ["b", "a"] }]);
+    const one = solos.map((each, i) => (i === 0 ? { ...each, verdict: "invalid" as const } : each));
+    expect(analyse(one, context)[0]?.remarks).toMatchObject([{ verdict: "invalid", names: ["b"] }]);
   });
 });
 

@@ -112,6 +112,21 @@ test("two servers: duets and solo slices, tables, manifest, nothing left running
   if (process.platform === "linux") expect(left("turn")).toEqual([]);
 });
 
+test("duet ends when it can tell, tax compares with the hand-written twin", async () => {
+  const file = newFile();
+  const args = ["--endpoints", "/sqlite/random-5fields/5", "--results", file];
+  const duet = await finish(["./bench.sh", "duet", "bun-raw", "node-express", ...args], { MARKER: "duet" });
+  expect([duet.code, duet.output]).toEqual([0, expect.stringContaining("of the CPU time per request, different;")]);
+  const [, ratio] = /bun-raw ÷ node-express \S+: ([\d.]+) \(/.exec(duet.output) ?? [];
+  expect(Number(ratio)).toBeWithin(0.3, 0.9);
+  const tax = await finish(["./bench.sh", "tax", "--servers", "bun-raw", "--seconds", "20", ...args], {
+    MARKER: "duet",
+  });
+  expect([tax.code, tax.output]).toEqual([0, expect.stringMatching(/bun-raw ÷ by hand \S+: (0\.9|1\.[01])/)]);
+  expect(new Set(rowsOf(file).map(({ Kind }) => Kind))).toEqual(new Set(["duet"]));
+  if (process.platform === "linux") expect(left("duet")).toEqual([]);
+});
+
 test("--dry-run prints the order and measures nothing", async () => {
   const file = newFile();
   const args = ["--dry-run", "--standard", "--seed", "7", "--servers", "bun-raw,node-raw"];
@@ -222,7 +237,14 @@ describe("interrupted", () => {
     expect([code, output]).toEqual([0, expect.stringContaining("smallest visible difference")]);
     expect(rowsOf(file).length).toBeGreaterThan(before);
     expect(new Set(rowsOf(file).map(({ Run }) => Run))).toEqual(new Set([id]));
-    expect(JSON.parse(readFileSync(manifestFile(file, id), "utf8")).blocks).toHaveLength(2);
+    const manifest = JSON.parse(readFileSync(manifestFile(file, id), "utf8"));
+    expect(manifest.blocks).toHaveLength(2);
+    // Rows of another host or protocol are not added to.
+    for (const other of [{ host: "elsewhere" }, { protocol: 1 }]) {
+      writeFileSync(manifestFile(file, id), JSON.stringify({ ...manifest, ...other }));
+      const refused = await finish(["./bench.sh", "--results", file, "--resume", id]);
+      expect([refused.code, refused.output]).toEqual([1, expect.stringContaining("start a new run")]);
+    }
   });
 });
 

@@ -1,8 +1,12 @@
 import { SingleBar } from "cli-progress";
 import Table from "cli-table3";
-import type { Table as Endpoint, Row } from "../analysis.ts";
+import { compareDuets, type Table as Endpoint, type Row } from "../analysis.ts";
+import type { Cores } from "../cores.ts";
 import type { Outcome } from "../duel.ts";
+import { isHere, orderOf, type Plan, totalSeconds } from "../plan.ts";
+import type { Slice } from "../results.ts";
 import type { Finding } from "../self-test/self-test.ts";
+import type { Manifest } from "../session.ts";
 import type { Capacity, Slo } from "../slo.ts";
 import { type Comparison, type Interval, proportionInterval } from "../statistics.ts";
 
@@ -126,14 +130,75 @@ export function sight({ blocks, spread, smallestVisible, components }: Compariso
   return `  ${blocks} blocks; spread ${percent(spread)} (between restarts ${percent(components.between)}${within}); smallest visible difference ${percent(smallestVisible)}`;
 }
 
+/** What is to be said of the run as a whole. */
+export function trust({ plan, seconds }: Manifest, slices: readonly Slice[]): string {
+  const said = [`${percent(seconds.loaded / seconds.total)} of ${Math.round(seconds.total)} s were slices or warm-up.`];
+  const twin = slices.find(({ name }) => name.endsWith("#2"))?.name;
+  if (plan.amount.twin && twin) {
+    const name = twin.replace(/#2$/, "");
+    const seen = [...Map.groupBy(slices, ({ endpoint }) => endpoint)].flatMap(([endpoint, group]) =>
+      (compareDuets(group)?.pairs ?? [])
+        .filter(({ a, b }) => [a, b].sort().join() === [name, twin].sort().join())
+        .map((pair) => ({ endpoint, ...pair })),
+    );
+    const wrong = seen.filter(({ state }) => state === "different");
+    said.unshift(
+      wrong.length === 0
+        ? `A/A twin: ${name} measured twice is not different at any of ${seen.length} endpoints (${seen.map((pair) => ratio(pair.ratio)).join(", ")}).`
+        : `DO NOT TRUST THIS RUN: ${name} measured twice came out different at ${wrong.map((pair) => `${pair.endpoint} (${ratio(pair.ratio)})`).join(", ")}: something on this machine treated two copies of one server unequally.`,
+    );
+  }
+  if (plan.targets.some(({ kind }) => kind === "url")) {
+    said.push(
+      "Servers that run already are not restarted: how much they differ from start to start is not in these intervals.",
+    );
+  }
+  return said.join("\n");
+}
+
+/** One line: what a plan will do, how long it takes and on which cores. */
+export function describe(plan: Plan, cores: Cores | null): string {
+  const { targets, endpoints, connections, amount } = plan;
+  const minutes = Math.ceil(totalSeconds(plan) / 60);
+  const where = () => {
+    if (!targets.every(isHere)) return "";
+    if (cores === null) return "; servers and generator share the cores";
+    const pinned = targets.every(({ kind }) => kind === "local");
+    return `; generator on cores ${cores.generator}, servers on ${pinned ? cores.server : "whichever they choose"}`;
+  };
+  return `${targets.length} servers × ${endpoints.length} endpoints, ${connections} connections, ${amount.blocks} blocks: about ${minutes} min${where()}`;
+}
+
+/** What every block of a plan will do, in this order. */
+export function order(plan: Plan): string {
+  const names = plan.targets.map(
+    (spec, i) =>
+      (spec.kind === "local" ? spec.name : (spec.name ?? spec.url)) +
+      (i > 0 && plan.amount.twin && i === plan.targets.length - 1 ? "#2" : ""),
+  );
+  return Array.from({ length: plan.amount.blocks }, (_, i) => {
+    const steps = orderOf(plan, i + 1, names, names);
+    return [
+      `block ${i + 1}`,
+      ...steps.map(
+        ({ endpoint, duets, solos }) =>
+          `  ${endpoint}: ${duets.map((pair) => pair.join(" and ")).join("; ")}; alone ${solos.join(", ")}`,
+      ),
+    ].join("\n");
+  }).join("\n");
+}
+
 /** What runs now, how much is done and the time left: a bar on a terminal, a line per step elsewhere. */
 export interface Progress {
   now(what: string): void;
   /** @param seconds of the plan's estimate that are behind us */
   done(seconds: number): void;
+  /** Prints a line that stays. */
+  say(line: string): void;
   stop(): void;
 }
 
+/** @param total seconds that it will take */
 export function showProgress(total: number): Progress {
   const since = performance.now();
   let behind = 0;
@@ -143,35 +208,44 @@ export function showProgress(total: number): Progress {
     const seconds = Math.max(0, total - behind) * pace;
     return seconds < 90 ? `${Math.ceil(seconds)} s` : `${Math.ceil(seconds / 60)} min`;
   };
+  const step = () => what.split(":")[0];
   if (!process.stderr.isTTY) {
-    let part = "";
     return {
       now: (next) => {
+        const before = step();
         what = next;
-        if (what.split(":")[0] === part) return;
-        part = what.split(":")[0] as string;
+        if (step() === before) return;
         console.error(`${percent(Math.min(1, behind / total))} done, ${left()} left: ${what}`);
       },
       done: (seconds) => {
         behind += seconds;
       },
+      say: (line) => console.log(line),
       stop: () => {},
     };
   }
   const bar = new SingleBar({
     format: "{bar} {percentage} % | {left} left | {what}",
-    stream: process.stderr,
+    barsize: 20,
+    clearOnComplete: true,
     hideCursor: null,
   });
-  bar.start(total, 0, { left: left(), what });
+  const show = () => bar.update(Math.min(behind, total), { left: left(), what });
+  const begin = () => bar.start(total, Math.min(behind, total), { left: left(), what });
+  begin();
   return {
     now: (next) => {
       what = next;
-      bar.update({ left: left(), what });
+      show();
     },
     done: (seconds) => {
       behind += seconds;
-      bar.update(Math.min(behind, total), { left: left(), what });
+      show();
+    },
+    say: (line) => {
+      bar.stop();
+      console.log(line);
+      begin();
     },
     stop: () => bar.stop(),
   };
