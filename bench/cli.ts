@@ -184,6 +184,13 @@ async function pairSession({ endpoints = PAIR_ENDPOINTS, connections }: PairOpti
   return session;
 }
 
+/** @throws UsageError for a server that is not in the matrix, or has a driver or workers: those have no twin. */
+function plainServers({ servers: chosen = servers }: PairOptions): readonly string[] {
+  const unknown = chosen.find((name) => !servers.includes(name));
+  if (unknown === undefined) return chosen;
+  throw new UsageError(`--servers has "${unknown}": choose from ${servers.join(" ")}`);
+}
+
 async function compareTwo(a: string, b: string, options: PairOptions): Promise<void> {
   const pair = [parseEither(a, servers), parseEither(b, servers)] as const;
   const limit = options.seconds * (options.endpoints ?? PAIR_ENDPOINTS).length;
@@ -196,13 +203,13 @@ async function compareTwo(a: string, b: string, options: PairOptions): Promise<v
 }
 
 async function tax(options: PairOptions): Promise<void> {
-  const chosen = (options.servers ?? servers).map((text) => parseTarget(text, servers));
+  const chosen = plainServers(options);
   const limit = options.seconds * (options.endpoints ?? PAIR_ENDPOINTS).length;
   const session = await pairSession(options, limit * chosen.length);
   try {
-    for (const spec of chosen) {
-      for (const one of await duel(session, [spec, byHand(spec)], limit))
-        session.progress.say(outcome(`${spec.name} ÷ by hand`, one));
+    for (const server of chosen) {
+      for (const one of await duel(session, [parseTarget(server, servers), byHand(server)], limit))
+        session.progress.say(outcome(`${server} ÷ by hand`, one));
     }
   } finally {
     session.progress.stop();
@@ -210,14 +217,14 @@ async function tax(options: PairOptions): Promise<void> {
 }
 
 /** The same routes without adapter and shared routes, in tests/handwritten/. */
-function byHand({ name }: LocalSpec): LocalSpec {
-  const [runtime = "", framework = ""] = name.split("-");
-  const file = `tests/handwritten/${framework === "raw" ? name : framework}.ts`;
-  return { kind: "local", name: `${name} by hand`, command: [runtime, file], env: { NODE_ENV: "production" } };
+function byHand(server: string): LocalSpec {
+  const [runtime = "", framework = ""] = server.split("-");
+  const file = `tests/handwritten/${framework === "raw" ? server : framework}.ts`;
+  return { kind: "local", name: `${server} by hand`, command: [runtime, file], env: { NODE_ENV: "production" } };
 }
 
 async function proveItself(options: PairOptions): Promise<void> {
-  const chosen = (options.servers ?? servers).map((text) => parseTarget(text, servers).name);
+  const chosen = plainServers(options);
   const session = await pairSession(options, chosen.length * 2 * PAIR_SECONDS);
   try {
     const findings = await selfTest(session, chosen, options.field ?? false, (one) => session.progress.say(found(one)));

@@ -127,6 +127,18 @@ test("duet ends when it can tell, tax compares with the hand-written twin", asyn
   if (process.platform === "linux") expect(left("duet")).toEqual([]);
 });
 
+test("mistakes in the pairs to compare are one line", async () => {
+  for (const [args, message] of [
+    [["duet", "bun-raw"], "missing required argument 'b'"],
+    [["duet", "bun-raw", "koa"], '"koa": choose from'],
+    [["tax", "--servers", "bun-raw*2"], '--servers has "bun-raw*2": choose from'],
+    [["self-test", "--servers", "koa"], '--servers has "koa": choose from'],
+  ] as const) {
+    const { code, output } = await finish(["./bench.sh", ...args]);
+    expect([args, code, output]).toEqual([args, 1, expect.stringContaining(message)]);
+  }
+});
+
 test("--dry-run prints the order and measures nothing", async () => {
   const file = newFile();
   const args = ["--dry-run", "--standard", "--seed", "7", "--servers", "bun-raw,node-raw"];

@@ -72,7 +72,7 @@ export async function selfTest(
       nanoseconds = Object.fromEntries(
         outcomes.map(({ endpoint, cpuUs }) => [
           endpoint.replace(/\/\d+$/, "/:size"),
-          HANDICAP * 1e3 * Math.exp(meanInterval(cpuUs.map(Math.log)).estimate),
+          HANDICAP * 1e3 * meanInterval(cpuUs, true).estimate,
         ]),
       );
     }
