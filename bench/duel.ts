@@ -8,7 +8,7 @@ export interface Outcome {
   readonly endpoint: string;
   /** ln(CPU per request of the first ÷ of the second), one mean per block. */
   readonly logRatios: number[];
-  /** CPU µs per request of the first, one mean per block. */
+  /** CPU µs per request of the first, slice by slice. */
   readonly cpuUs: number[];
   readonly ratio: Interval;
   readonly state: State;
@@ -71,7 +71,7 @@ export async function duel(
         const [ofA, ofB] = [mean(costs(a.name)), mean(costs(b.name))];
         if (Number.isNaN(ofA - ofB)) continue;
         logRatios.get(endpoint)?.push(ofA - ofB);
-        cpuUs.get(endpoint)?.push(Math.exp(ofA));
+        cpuUs.get(endpoint)?.push(...costs(a.name).map(Math.exp));
       }
     });
     session.manifest.blocks.push({ block, steps: [], warmup: null });
