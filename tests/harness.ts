@@ -109,6 +109,12 @@ export function describeIf(condition: boolean, reason: string, name: string, bod
   }
 }
 
-export function testIf(condition: boolean, reason: string, name: string, body: () => void | Promise<void>): void {
-  describeIf(condition, reason, name, () => test(name, body));
+export function testIf(
+  condition: boolean,
+  reason: string,
+  name: string,
+  body: () => void | Promise<void>,
+  timeoutMs?: number,
+): void {
+  describeIf(condition, reason, name, () => test(name, body, timeoutMs));
 }

@@ -266,4 +266,5 @@ testIf(
     );
     expect([lines.length, wrong.length <= 1, wrong]).toEqual([4, true, expect.any(Array)]);
   },
+  600_000,
 );
