@@ -1,5 +1,4 @@
-import type { Histogram } from "./load/histogram.ts";
-import { percentile } from "./load/histogram.ts";
+import { type Histogram, percentile } from "./load/histogram.ts";
 import type { Slice } from "./results.ts";
 import { type Comparison, compare, type Duet, type Interval, meanInterval, type Standing } from "./statistics.ts";
 import { explain, UNRANKED, type Verdict } from "./verdict.ts";
@@ -64,7 +63,7 @@ export function analyse(slices: readonly Slice[], context: Context): Table[] {
   });
 }
 
-export function compareDuets(slices: readonly Slice[]): Comparison | null {
+function compareDuets(slices: readonly Slice[]): Comparison | null {
   const pairs = Map.groupBy(
     slices.filter(({ kind, verdict }) => kind === "duet" && verdict !== "void"),
     ({ slice }) => slice,

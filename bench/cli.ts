@@ -146,7 +146,8 @@ async function finish(session: Session): Promise<void> {
   } finally {
     session.progress.stop();
   }
-  console.log(`\n${tables(analyse(slices, manifest))}\n\n${trust(manifest, slices)}`);
+  const endpoints = analyse(slices, manifest);
+  console.log(`\n${tables(endpoints)}\n\n${trust(manifest, endpoints)}`);
   console.log(`${slices.length} rows of run ${manifest.run} are in ${results}.`);
 }
 

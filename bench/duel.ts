@@ -1,7 +1,13 @@
 import type { TargetSpec } from "./plan.ts";
 import { duet, warm, withTargets } from "./run.ts";
-import type { Session } from "./session.ts";
-import { type Interval, type State, sequentialInterval, sequentialSmallestVisible, stateOf } from "./statistics.ts";
+import { lastBlock, type Session } from "./session.ts";
+import {
+  type Interval,
+  type State,
+  sequentialInterval,
+  sequentialSmallestVisible,
+  sequentialState,
+} from "./statistics.ts";
 
 /** What two targets are to each other at one endpoint. */
 export interface Outcome {
@@ -44,11 +50,11 @@ export async function duel(
         logRatios: values,
         cpuUs: cpuUs.get(endpoint) ?? [],
         ratio,
-        state: stateOf(ratio),
+        state: sequentialState(values),
         smallestVisible,
       };
     });
-  const first = session.slices.length > 0 ? Math.max(...session.slices.map(({ block }) => block)) : 0;
+  const first = lastBlock(session);
   for (let block = first + 1; ; block++) {
     const open = outcomes().filter(({ state }) => state === "undecided");
     const pace = elapsed() / (block - first - 1 || 1);

@@ -5,7 +5,7 @@ import { type Load, type LoadOptions, load } from "./load/fortio.ts";
 import { type Histogram, merge } from "./load/histogram.ts";
 import { duration, isHere, orderOf, type Plan, type TargetSpec } from "./plan.ts";
 import { appendSlices, PROTOCOL, type Slice } from "./results.ts";
-import type { Session } from "./session.ts";
+import { lastBlock, type Session } from "./session.ts";
 import { type Capacity, type Slo, searchCapacity, type Trial } from "./slo.ts";
 import { start } from "./targets/local.ts";
 import { type Target, verify } from "./targets/target.ts";
@@ -20,7 +20,7 @@ export async function measure(session: Session): Promise<void> {
   const { manifest } = session;
   while (manifest.blocks.length < manifest.plan.amount.blocks) {
     // A block that was interrupted keeps its number and its rows; whole endpoints of it count.
-    const block = 1 + Math.max(0, ...session.slices.map((slice) => slice.block));
+    const block = 1 + lastBlock(session);
     const since = performance.now();
     await withTargets(session, manifest.plan.targets, (targets) => measureBlock(session, block, targets));
     manifest.seconds.total += (performance.now() - since) / 1e3;

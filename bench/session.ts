@@ -50,6 +50,9 @@ export interface Session {
   readonly slices: Slice[];
 }
 
+/** @returns the number of the last block, 0 before the first. */
+export const lastBlock = ({ slices }: Session): number => Math.max(0, ...slices.map(({ block }) => block));
+
 /** @throws UsageError where `results` cannot be appended to. */
 export async function newSession(
   plan: Plan,

@@ -10,6 +10,7 @@ import { freePort } from "../bench/targets/local.ts";
 import {
   bench,
   finish,
+  resultsIn,
   rowsOf,
   run,
   type Server,
@@ -22,8 +23,7 @@ import {
 } from "./harness.ts";
 
 const folder = scratch();
-let files = 0;
-const newFile = () => join(folder, `results-${++files}.csv`);
+const newFile = resultsIn(folder);
 
 /** Processes that a bench.sh with this marker in its environment has left. */
 function left(marker: string): string[] {

@@ -18,6 +18,12 @@ export function scratch(): string {
   return folder;
 }
 
+/** @returns names of new files for results in a folder. */
+export function resultsIn(folder: string): () => string {
+  let files = 0;
+  return () => join(folder, `results-${++files}.csv`);
+}
+
 /** Makes a small database at `file`. */
 export function makeDatabase(file: string, rows = 1_000): string {
   const { status, stderr } = spawnSync("bun", ["createdb.ts", "--rows", String(rows), "--file", file]);

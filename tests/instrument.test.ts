@@ -9,6 +9,7 @@ import {
   describeIf,
   finish,
   type Program,
+  resultsIn,
   rowsOf,
   run,
   type Server,
@@ -21,17 +22,16 @@ import {
 } from "./harness.ts";
 
 const folder = scratch();
-let files = 0;
-const newFile = () => join(folder, `results-${++files}.csv`);
+const newFile = resultsIn(folder);
 const PATH = [resolve(".tools/bin"), resolve("node_modules/.bin"), process.env.PATH].join(delimiter);
 const HEAVY = "/sqlite/random-30fields/10";
 
 /** Runs bench.sh. @returns its output and the rows of its solo slices. */
-async function measured(args: string[], env: Record<string, string> = {}) {
+async function measured(args: string[]) {
   const file = newFile();
-  const { code, output } = await finish(["./bench.sh", "--results", file, ...args], env);
+  const { code, output } = await finish(["./bench.sh", "--results", file, ...args]);
   expect([code, output]).toEqual([0, expect.any(String)]);
-  return { output, solos: rowsOf(file).filter(({ Kind }) => Kind !== "duet"), file };
+  return { output, solos: rowsOf(file).filter(({ Kind }) => Kind !== "duet") };
 }
 
 const verdictsOf = (rows: Record<string, string>[]) => [...new Set(rows.map(({ Verdict }) => Verdict))];

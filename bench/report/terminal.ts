@@ -1,10 +1,9 @@
 import { SingleBar } from "cli-progress";
 import Table from "cli-table3";
-import { compareDuets, type Table as Endpoint, type Row } from "../analysis.ts";
+import type { Table as Endpoint, Row } from "../analysis.ts";
 import type { Cores } from "../cores.ts";
 import type { Outcome } from "../duel.ts";
 import { isHere, orderOf, type Plan, totalSeconds } from "../plan.ts";
-import type { Slice } from "../results.ts";
 import type { Finding } from "../self-test/self-test.ts";
 import type { Manifest } from "../session.ts";
 import type { Capacity, Slo } from "../slo.ts";
@@ -131,13 +130,13 @@ export function sight({ blocks, spread, smallestVisible, components }: Compariso
 }
 
 /** What is to be said of the run as a whole. */
-export function trust({ plan, seconds }: Manifest, slices: readonly Slice[]): string {
+export function trust({ plan, seconds }: Manifest, endpoints: readonly Endpoint[]): string {
   const said = [`${percent(seconds.loaded / seconds.total)} of ${Math.round(seconds.total)} s were slices or warm-up.`];
-  const twin = slices.find(({ name }) => name.endsWith("#2"))?.name;
+  const twin = endpoints[0]?.rows.find(({ name }) => name.endsWith("#2"))?.name;
   if (plan.amount.twin && twin) {
     const name = twin.replace(/#2$/, "");
-    const seen = [...Map.groupBy(slices, ({ endpoint }) => endpoint)].flatMap(([endpoint, group]) =>
-      (compareDuets(group)?.pairs ?? [])
+    const seen = endpoints.flatMap(({ endpoint, comparison }) =>
+      (comparison?.pairs ?? [])
         .filter(({ a, b }) => [a, b].sort().join() === [name, twin].sort().join())
         .map((pair) => ({ endpoint, ...pair })),
     );

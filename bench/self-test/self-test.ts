@@ -2,7 +2,7 @@ import matrix from "../../servers/matrix.json" with { type: "json" };
 import { duel } from "../duel.ts";
 import type { LocalSpec } from "../plan.ts";
 import { solo, warm, withTargets } from "../run.ts";
-import type { Session } from "../session.ts";
+import { lastBlock, type Session } from "../session.ts";
 import { meanInterval, type State, stateOf } from "../statistics.ts";
 
 /** What the handicapped of two servers does more per request. */
@@ -92,7 +92,7 @@ async function asTheField(
 ): Promise<Finding[]> {
   const { endpoints } = session.manifest.plan;
   const runs = endpoints.map(() => pair.map((): number[] => []));
-  const first = 1 + Math.max(0, ...session.slices.map(({ block }) => block));
+  const first = 1 + lastBlock(session);
   for (let block = 0; block < FIELD.blocks; block++) {
     const order = Math.random() < 0.5 ? [0, 1] : [1, 0];
     for (const side of order) {
