@@ -65,8 +65,8 @@ export async function duel(
     await withTargets(session, specs, async (targets) => {
       const [a, b] = targets as [(typeof targets)[0], (typeof targets)[0]];
       session.progress.now(`${a.name} and ${b.name}: block ${block - first}`);
-      await warm(session, targets);
       for (const { endpoint } of open) {
+        await warm(session, targets, endpoint);
         const from = session.slices.length;
         for (let i = 0; i < DUETS; i++) await duet(session, block, endpoint, i % 2 === 0 ? [a, b] : [b, a]);
         const costs = (name: string) =>
@@ -80,7 +80,7 @@ export async function duel(
         cpuUs.get(endpoint)?.push(...costs(a.name).map(Math.exp));
       }
     });
-    session.manifest.blocks.push({ block, steps: [], warmup: null });
+    session.manifest.blocks.push({ block, steps: [], warmup: {} });
     session.save();
     session.progress.done(elapsed() - behind);
     behind = elapsed();

@@ -17,7 +17,7 @@ export interface Amount {
   readonly duetSeconds: number;
   /** Of one solo slice, one per server, endpoint and block. */
   readonly soloSeconds: number;
-  /** Load per server before the first slice of a block: at least, and at most if it is still getting faster. */
+  /** Load per server right before the slices of an endpoint: at least, and at most if its cost still changes. */
   readonly warmupSeconds: readonly [least: number, most: number];
   /** Whether one server is measured twice, under two names. */
   readonly twin: boolean;
@@ -29,9 +29,9 @@ export interface Amount {
  * (Kalibera & Jones 2013).
  */
 export const PRESETS = {
-  quick: { blocks: 2, cycles: 1, duetSeconds: 0.4, soloSeconds: 0.2, warmupSeconds: [1.5, 2.5], twin: false },
-  standard: { blocks: 5, cycles: 1, duetSeconds: 0.5, soloSeconds: 0.25, warmupSeconds: [2.5, 4], twin: true },
-  full: { blocks: 22, cycles: 2, duetSeconds: 0.5, soloSeconds: 0.5, warmupSeconds: [4, 6], twin: true },
+  quick: { blocks: 2, cycles: 1, duetSeconds: 0.4, soloSeconds: 0.2, warmupSeconds: [0.3, 0.5], twin: false },
+  standard: { blocks: 5, cycles: 1, duetSeconds: 0.5, soloSeconds: 0.25, warmupSeconds: [0.8, 1.2], twin: true },
+  full: { blocks: 22, cycles: 2, duetSeconds: 0.5, soloSeconds: 0.5, warmupSeconds: [0.8, 1.6], twin: true },
 } as const satisfies Record<string, Amount>;
 
 /** Of `duet`, `tax` and `self-test`, which restart two targets until they are decided. */
@@ -40,7 +40,7 @@ export const PAIR: Amount = {
   cycles: 0,
   duetSeconds: 0.5,
   soloSeconds: 0.5,
-  warmupSeconds: [1.5, 3],
+  warmupSeconds: [0.8, 1.6],
   twin: false,
 };
 /** What they load unless other endpoints are asked for: the least work, and a usual amount. */
@@ -144,7 +144,7 @@ export function isHere(spec: TargetSpec): boolean {
 }
 
 /** Duets are closed loops: where a rate is asked for there are none. */
-const hasDuets = ({ targets, rate }: Plan): boolean => targets.length > 1 && rate === null;
+const hasDuets = ({ targets, rate }: Pick<Plan, "targets" | "rate">): boolean => targets.length > 1 && rate === null;
 
 /** What a block does at one endpoint: duets first, then solo slices. */
 export interface Step {
@@ -171,31 +171,32 @@ export function orderOf(plan: Plan, block: number, names: readonly string[], riv
 
 /** What a slice costs beyond its length: starting fortio, its connections, reading its answer; measured. */
 const SLICE_OVERHEAD_SECONDS = 0.11;
-/** What a restart of one server costs, and asking it every endpoint once; and a second of warm-up, all at once. */
+/** What a restart of one server costs, and asking it every endpoint once. */
 const START_SECONDS = 0.6;
-const WARMUP_FACTOR = 1.25;
 /** Calibration: per server and endpoint, and once. */
 export const UNLOADED_SECONDS = 0.1;
 const CEILING_SECONDS = 2;
 
-/** @returns about how long it takes, in seconds: one block, its part before the first slice, and what comes once. */
-export function duration(plan: Plan): { block: number; warmup: number; once: number } {
-  const { targets, endpoints, amount } = plan;
-  const cells = targets.length * endpoints.length;
-  const duets = hasDuets(plan) ? cells * amount.cycles * (amount.duetSeconds + SLICE_OVERHEAD_SECONDS) : 0;
-  const solos = cells * (amount.soloSeconds + SLICE_OVERHEAD_SECONDS / 2);
-  const [least, most] = amount.warmupSeconds;
-  const warmup = targets.length * (START_SECONDS + ((least + most) / 2) * WARMUP_FACTOR);
+/** @returns about how long it takes, in seconds: starting all servers, an endpoint of a block, and what comes once. */
+export function duration({ targets, endpoints, amount, rate }: Plan): {
+  start: number;
+  endpoint: number;
+  once: number;
+} {
+  const { cycles, duetSeconds, soloSeconds, warmupSeconds } = amount;
+  const duets = hasDuets({ targets, rate }) ? cycles * (duetSeconds + SLICE_OVERHEAD_SECONDS) : 0;
+  const solo = soloSeconds + SLICE_OVERHEAD_SECONDS / 2;
+  const warmup = (warmupSeconds[0] + warmupSeconds[1]) / 2;
   return {
-    block: warmup + duets + solos,
-    warmup,
-    once: cells * (UNLOADED_SECONDS + SLICE_OVERHEAD_SECONDS / 2) + CEILING_SECONDS,
+    start: targets.length * START_SECONDS,
+    endpoint: targets.length * (warmup + duets + solo) + 2 * SLICE_OVERHEAD_SECONDS,
+    once: targets.length * endpoints.length * (UNLOADED_SECONDS + SLICE_OVERHEAD_SECONDS / 2) + CEILING_SECONDS,
   };
 }
 
 export function totalSeconds(plan: Plan): number {
-  const { block, once } = duration(plan);
-  return once + block * plan.amount.blocks;
+  const { start, endpoint, once } = duration(plan);
+  return once + plan.amount.blocks * (start + endpoint * plan.endpoints.length);
 }
 
 /** `bun-hono`, `bun-hono@node:sqlite` or `bun-hono@node:sqlite*4`: a server, its SQLite driver, its workers. */

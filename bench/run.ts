@@ -5,7 +5,7 @@ import { type Load, type LoadOptions, load } from "./load/fortio.ts";
 import { type Histogram, merge } from "./load/histogram.ts";
 import { duration, isHere, orderOf, type Plan, type TargetSpec } from "./plan.ts";
 import { appendSlices, PROTOCOL, type Slice } from "./results.ts";
-import { lastBlock, type Session } from "./session.ts";
+import { lastBlock, type Session, type Warmup } from "./session.ts";
 import { type Capacity, type Slo, searchCapacity, type Trial } from "./slo.ts";
 import { start } from "./targets/local.ts";
 import { type Target, verify } from "./targets/target.ts";
@@ -22,6 +22,7 @@ export async function measure(session: Session): Promise<void> {
     // A block that was interrupted keeps its number and its rows; whole endpoints of it count.
     const block = 1 + lastBlock(session);
     const since = performance.now();
+    session.progress.now(`block ${block}: start`);
     await withTargets(session, manifest.plan.targets, (targets) => measureBlock(session, block, targets));
     manifest.seconds.total += (performance.now() - since) / 1e3;
   }
@@ -51,22 +52,26 @@ export async function withTargets<T>(
 async function measureBlock(session: Session, block: number, targets: Target[]): Promise<void> {
   const { manifest, progress } = session;
   const { plan } = manifest;
-  const { block: blockSeconds, warmup: warmupSeconds, once } = duration(plan);
+  const { start, endpoint: endpointSeconds, once } = duration(plan);
   const names = targets.map(({ name }) => name);
   const named = new Map(targets.map((target) => [target.name, target]));
   const find = (name: string) => named.get(name) as Target;
-
-  progress.now(`block ${block}: warm-up`);
-  const warmup = await warm(session, targets);
-  progress.done(warmupSeconds);
-  if (Object.keys(manifest.calibration).length === 0) {
-    await calibrateAll(session, targets, (name, endpoint) =>
-      plan.rate === null ? (warmup.latenciesMs[name]?.[endpoint] ?? null) : null,
-    );
-    progress.done(once);
+  progress.done(start);
+  if (manifest.ceiling === null) {
+    progress.now("calibration");
+    await calibrateGenerator(session, targets);
   }
+
   const steps = orderOf(plan, block, names, plan.targets.every(isLike(plan)) ? rivals(targets) : []);
+  const warmup: Record<string, Warmup> = {};
   for (const { endpoint, duets, solos } of steps) {
+    progress.now(`block ${block} ${endpoint}: warm-up`);
+    const { latenciesMs, ...seen } = await warm(session, targets, endpoint);
+    warmup[endpoint] = seen;
+    if (targets.some(({ name }) => manifest.calibration[name]?.[endpoint] === undefined)) {
+      await calibrateTargets(session, targets, endpoint, (name) => (plan.rate === null ? latenciesMs[name] : null));
+      progress.done(once / steps.length);
+    }
     for (const [a, b] of duets) {
       progress.now(`block ${block} ${endpoint}: ${a} and ${b}`);
       await duet(session, block, endpoint, [find(a), find(b)]);
@@ -75,10 +80,10 @@ async function measureBlock(session: Session, block: number, targets: Target[]):
       progress.now(`block ${block} ${endpoint}: ${name}`);
       await solo(session, block, endpoint, find(name), plan.rate);
     }
-    progress.done((blockSeconds - warmupSeconds) / steps.length);
+    progress.done(endpointSeconds);
     session.save();
   }
-  manifest.blocks.push({ block, steps, warmup: warmup.seen });
+  manifest.blocks.push({ block, steps, warmup });
   session.save();
 }
 
@@ -92,7 +97,7 @@ const isLike = (plan: Plan) => (spec: TargetSpec) => {
   return host(spec) === host(plan.targets[0]);
 };
 
-/** Change from one pass over all endpoints to the next that counts as steady, ln scale. */
+/** Change of a target's CPU time per request from one pass to the next that counts as steady, ln scale. */
 const STEADY = 0.03;
 
 /** Whether no target changed against the others, all loaded at once: what they have in common is the host's. */
@@ -105,50 +110,47 @@ function isSteady(passes: readonly (readonly (number | null)[])[]): boolean {
   return changes.every((change) => Math.abs(change - common) < STEADY);
 }
 
-/** Loads all targets at once, endpoint after endpoint, until two passes agree or the most time is used. */
-export async function warm(session: Session, targets: readonly Target[]) {
-  const { plan } = session.manifest;
-  const { endpoints, connections, amount } = plan;
+/** Loads all targets at once until two passes agree or the most time is used. */
+export async function warm(
+  session: Session,
+  targets: readonly Target[],
+  endpoint: string,
+): Promise<Warmup & { latenciesMs: Record<string, number> }> {
+  const { connections, amount } = session.manifest.plan;
   const [least, most] = amount.warmupSeconds.map((seconds) => seconds * targets.length) as [number, number];
-  const seconds = Math.max(0.1, least / 2 / endpoints.length);
+  const seconds = Math.max(0.1, least / 2);
   const cpuUsPerRequest: Record<string, (number | null)[]> = Object.fromEntries(targets.map(({ name }) => [name, []]));
-  const latenciesMs: Record<string, Record<string, number>> = {};
+  const latenciesMs: Record<string, number> = {};
   let steady = false;
-  for (let used = 0; used < least || (!steady && used < most); used += least / 2) {
-    const perEndpoint: Measured[][] = [];
-    for (const endpoint of endpoints) {
-      perEndpoint.push(await together(session, targets, endpoint, { connections, seconds }));
+  for (let used = 0; used < least || (!steady && used < most); used += seconds) {
+    for (const { target, load, usage } of await together(session, targets, endpoint, { connections, seconds })) {
+      cpuUsPerRequest[target.name]?.push(usage.cpuUsPerRequest);
+      latenciesMs[target.name] = load.averageMs / targets.length;
     }
-    session.manifest.seconds.loaded += seconds * endpoints.length;
-    targets.forEach(({ name }, i) => {
-      const costs = perEndpoint.map((all) => all[i]?.usage.cpuUsPerRequest ?? null).filter((cost) => cost !== null);
-      cpuUsPerRequest[name]?.push(costs.length > 0 ? costs.reduce((a, b) => a + b) / costs.length : null);
-      latenciesMs[name] = Object.fromEntries(
-        endpoints.map((endpoint, e) => [endpoint, (perEndpoint[e]?.[i]?.load.averageMs ?? 1) / targets.length]),
-      );
-    });
+    session.manifest.seconds.loaded += seconds;
     steady = isSteady(Object.values(cpuUsPerRequest));
   }
-  return { seen: { steady, cpuUsPerRequest }, latenciesMs };
+  return { steady, cpuUsPerRequest, latenciesMs };
 }
 
-async function calibrateAll(
-  { manifest, signal, progress }: Session,
-  targets: readonly Target[],
-  loadedMs: (name: string, endpoint: string) => number | null,
-): Promise<void> {
+async function calibrateGenerator({ manifest, signal }: Session, targets: readonly Target[]): Promise<void> {
   const { plan, cores } = manifest;
-  progress.now("calibration");
-  manifest.ceiling = await ceiling(plan.connections, cores, signal);
+  for (const target of targets.filter(({ startupMs }) => startupMs === null)) {
+    manifest.lineBytesPerSecond[target.name] ??= await lineSpeed(target, plan.connections, cores, signal);
+  }
+  manifest.ceiling ??= await ceiling(plan.connections, cores, signal);
+}
+
+async function calibrateTargets(
+  { manifest, signal }: Session,
+  targets: readonly Target[],
+  endpoint: string,
+  loadedMs: (name: string) => number | null | undefined,
+): Promise<void> {
   for (const target of targets) {
-    if (target.startupMs === null) {
-      manifest.lineBytesPerSecond[target.name] = await lineSpeed(target, plan.connections, cores, signal);
-    }
-    const ofTarget: Record<string, Calibration> = {};
-    for (const endpoint of plan.endpoints) {
-      ofTarget[endpoint] = await calibrate(target, endpoint, loadedMs(target.name, endpoint), cores, signal);
-    }
-    manifest.calibration[target.name] = ofTarget;
+    manifest.calibration[target.name] ??= {};
+    const ofTarget = manifest.calibration[target.name] as Record<string, Calibration>;
+    ofTarget[endpoint] ??= await calibrate(target, endpoint, loadedMs(target.name) ?? null, manifest.cores, signal);
   }
 }
 
@@ -314,9 +316,10 @@ export async function measureCapacity(
   for (const spec of plan.targets) {
     await withTargets(session, [spec], async ([target]) => {
       if (!target) return;
-      await warm(session, [target]);
-      await calibrateAll(session, [target], () => slo.limitMs);
+      await calibrateGenerator(session, [target]);
       for (const endpoint of plan.endpoints) {
+        await warm(session, [target], endpoint);
+        await calibrateTargets(session, [target], endpoint, () => slo.limitMs);
         const attempt = async (rate: number) => {
           session.progress.now(`${target.name} ${endpoint}: ${rate.toFixed(0)} requests/s`);
           // Enough connections that an answer within the promise delays no later send, few that sends stay even.

@@ -4,7 +4,7 @@ import { analyse } from "../bench/analysis.ts";
 import { parseCpuList, pinned } from "../bench/cores.ts";
 import { type FortioResult, type Load, toLoad } from "../bench/load/fortio.ts";
 import { type Histogram, merge, percentile } from "../bench/load/histogram.ts";
-import { duration, ENDPOINTS, makePlan, type Options, orderOf, PRESETS, parseTarget } from "../bench/plan.ts";
+import { ENDPOINTS, makePlan, type Options, orderOf, PRESETS, parseTarget, totalSeconds } from "../bench/plan.ts";
 import type { Slice } from "../bench/results.ts";
 import { overlap } from "../bench/run.ts";
 import { parseSlo, searchCapacity } from "../bench/slo.ts";
@@ -31,10 +31,7 @@ describe("plan", () => {
   });
 
   test("presets take about 3, 12 and 90 minutes for ten servers and eight endpoints", () => {
-    const minutes = (preset: keyof typeof PRESETS) => {
-      const { block, once } = duration(plan({ preset }));
-      return (block * PRESETS[preset].blocks + once) / 60;
-    };
+    const minutes = (preset: keyof typeof PRESETS) => totalSeconds(plan({ preset })) / 60;
     expect(minutes("quick")).toBeWithin(2, 4);
     expect(minutes("standard")).toBeWithin(9, 15);
     expect(minutes("full")).toBeWithin(70, 110);

@@ -220,8 +220,8 @@ describe("interrupted", () => {
     ["SIGTERM", 143],
     ["SIGHUP", 129],
   ] as const) {
-    // While servers start, while they are warmed, in the calibration, in a slice and between two blocks.
-    for (const after of ["1 blocks", "block 1: warm-up", "calibration", "block 1 /plain", "block 2: warm-up"]) {
+    // Before and while servers start, in the calibration, while they are warmed, in a slice and in the next block.
+    for (const after of ["1 blocks", "block 1: start", "calibration", ": warm-up", ": bun-raw and", "block 2: start"]) {
       test(`${signal} after "${after}" leaves whole rows and no process`, async () => {
         const file = newFile();
         const marker = `${signal}${after}`;

@@ -99,8 +99,8 @@ async function asTheField(
       await withTargets(session, [pair[side] as LocalSpec], async ([target]) => {
         if (!target) return;
         session.progress.now(`${target.name} alone: run ${block + 1}`);
-        await warm(session, [target]);
         for (const [e, endpoint] of endpoints.entries()) {
+          await warm(session, [target], endpoint);
           const seconds = block === 0 ? FIELD.oneSeconds : FIELD.blockSeconds;
           runs[e]?.[side]?.push((await solo(session, first + block, endpoint, target, null, seconds)).goodput);
         }
