@@ -23,22 +23,18 @@ export interface Amount {
   readonly twin: boolean;
 }
 
-/**
- * Chosen from a pilot on two noisy cores, see CONTRIBUTING.md: a duet varied more than a restart and cost a hundredth of
- * it, so the time that restarts and warm-up leave goes to duets, long enough that both sides begin at about one moment
- * (Kalibera & Jones 2013).
- */
+/** Chosen from a pilot of what varies between restarts, between duets, and with their length: see CONTRIBUTING.md. */
 export const PRESETS = {
-  quick: { blocks: 2, cycles: 1, duetSeconds: 0.4, soloSeconds: 0.2, warmupSeconds: [0.3, 0.5], twin: false },
-  standard: { blocks: 5, cycles: 1, duetSeconds: 0.5, soloSeconds: 0.25, warmupSeconds: [0.8, 1.2], twin: true },
-  full: { blocks: 22, cycles: 2, duetSeconds: 0.5, soloSeconds: 0.5, warmupSeconds: [0.8, 1.6], twin: true },
+  quick: { blocks: 2, cycles: 1, duetSeconds: 0.35, soloSeconds: 0.12, warmupSeconds: [0.2, 0.4], twin: false },
+  standard: { blocks: 4, cycles: 2, duetSeconds: 0.45, soloSeconds: 0.2, warmupSeconds: [0.5, 0.7], twin: true },
+  full: { blocks: 16, cycles: 2, duetSeconds: 1, soloSeconds: 0.4, warmupSeconds: [0.8, 1.2], twin: true },
 } as const satisfies Record<string, Amount>;
 
 /** Of `duet`, `tax` and `self-test`, which restart two targets until they are decided. */
 export const PAIR: Amount = {
   blocks: 0,
   cycles: 0,
-  duetSeconds: 0.5,
+  duetSeconds: 0.8,
   soloSeconds: 0.5,
   warmupSeconds: [0.8, 1.6],
   twin: false,
