@@ -30,7 +30,7 @@ import {
   trust,
 } from "./report/terminal.ts";
 import { coresFor, measure, measureCapacity, withTargets } from "./run.ts";
-import { PAIR_SECONDS, selfTest } from "./self-test/self-test.ts";
+import { type Finding, selfTest } from "./self-test/self-test.ts";
 import { newSession, resumeSession, type Session } from "./session.ts";
 import { parseSlo, type Slo } from "./slo.ts";
 
@@ -93,6 +93,7 @@ withOptions(program.command("tax"), PAIR_ENDPOINTS)
 withOptions(program.command("self-test"), PAIR_ENDPOINTS)
   .description("shows on this machine whether equal servers come out equal, and 5 % more work as different")
   .option("--servers <list>", "some of them", list)
+  .option("--seconds <n>", "time limit of a pair per endpoint", number(1, 36_000, false), 90)
   .option("--field", "measure the same pairs in the usual ways as well")
   .action(proveItself);
 
@@ -226,9 +227,11 @@ function byHand(server: string): LocalSpec {
 
 async function proveItself(options: PairOptions): Promise<void> {
   const chosen = plainServers(options);
-  const session = await pairSession(options, chosen.length * 2 * PAIR_SECONDS);
+  const limit = options.seconds * (options.endpoints ?? PAIR_ENDPOINTS).length;
+  const session = await pairSession(options, 2 * limit * chosen.length);
   try {
-    const findings = await selfTest(session, chosen, options.field ?? false, (one) => session.progress.say(found(one)));
+    const tell = (one: Finding) => session.progress.say(found(one));
+    const findings = await selfTest(session, chosen, limit, options.field ?? false, tell);
     session.progress.say(`\n${selfTestTable(findings)}`);
   } finally {
     session.progress.stop();

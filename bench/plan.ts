@@ -36,7 +36,7 @@ export const PAIR: Amount = {
   cycles: 0,
   duetSeconds: 0.8,
   soloSeconds: 0.5,
-  warmupSeconds: [0.8, 1.6],
+  warmupSeconds: [0.6, 1.2],
   twin: false,
 };
 /** What they load unless other endpoints are asked for: the least work, and a usual amount. */

@@ -7,10 +7,8 @@ import { meanInterval, type State, stateOf } from "../statistics.ts";
 
 /** What the handicapped of two servers does more per request. */
 export const HANDICAP = 0.05;
-/** Time that a pair may take, of all its endpoints together. */
-export const PAIR_SECONDS = 120;
 /** Runs as others make them: one long, then short ones with restarts. */
-const FIELD = { oneSeconds: 10, blockSeconds: 1.5, blocks: 6 };
+const FIELD = { oneSeconds: 10, blockSeconds: 1, blocks: 6 };
 
 /** What one way of measuring said of one pair at one endpoint; `wrong` where it saw a difference that is not, or none that is. */
 export interface Finding {
@@ -45,10 +43,12 @@ function pairOf(server: keyof typeof matrix, nanoseconds: Record<string, number>
 /**
  * Pairs of equal servers, and pairs of which one does 5 % more per request: what duets say of them and, with `field`,
  * what other ways of measuring say of the same pairs.
+ * @param limitSeconds of the duets of one pair, all endpoints together
  */
 export async function selfTest(
   session: Session,
   servers: readonly string[],
+  limitSeconds: number,
   field: boolean,
   tell: (finding: Finding) => void,
 ): Promise<Finding[]> {
@@ -57,7 +57,7 @@ export async function selfTest(
     let nanoseconds: Record<string, number> = {};
     for (const handicap of [0, HANDICAP]) {
       const pair = pairOf(server, nanoseconds);
-      const outcomes = await duel(session, pair, PAIR_SECONDS);
+      const outcomes = await duel(session, pair, limitSeconds);
       const found: Finding[] = outcomes.map(({ endpoint, ratio, state }) => ({
         way: WAYS.duet,
         server,
