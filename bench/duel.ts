@@ -1,5 +1,5 @@
 import type { TargetSpec } from "./plan.ts";
-import { duet, warm, withTargets } from "./run.ts";
+import { duet, warmEndpoint, warmRestarted, withTargets } from "./run.ts";
 import { lastBlock, type Session } from "./session.ts";
 import {
   type Interval,
@@ -62,11 +62,16 @@ export async function duel(
       session.progress.done(Math.max(0, limitSeconds - behind));
       return outcomes();
     }
-    await withTargets(session, specs, async (targets) => {
+    const warmup = await withTargets(session, specs, async (targets) => {
       const [a, b] = targets as [(typeof targets)[0], (typeof targets)[0]];
       session.progress.now(`${a.name} and ${b.name}: block ${block - first}`);
+      const warmup = await warmRestarted(
+        session,
+        targets,
+        open.map(({ endpoint }) => endpoint),
+      );
       for (const { endpoint } of open) {
-        await warm(session, targets, endpoint);
+        await warmEndpoint(session, targets, endpoint);
         const from = session.slices.length;
         for (let i = 0; i < DUETS; i++) await duet(session, block, endpoint, i % 2 === 0 ? [a, b] : [b, a]);
         const costs = (name: string) =>
@@ -79,8 +84,9 @@ export async function duel(
         logRatios.get(endpoint)?.push(ofA - ofB);
         cpuUs.get(endpoint)?.push(...costs(a.name).map(Math.exp));
       }
+      return warmup;
     });
-    session.manifest.blocks.push({ block, steps: [], warmup: {} });
+    session.manifest.blocks.push({ block, steps: [], warmup });
     session.save();
     session.progress.done(elapsed() - behind);
     behind = elapsed();

@@ -17,17 +17,43 @@ export interface Amount {
   readonly duetSeconds: number;
   /** Of one solo slice, one per server, endpoint and block. */
   readonly soloSeconds: number;
-  /** Load per server right before the slices of an endpoint: at least, and at most if its cost still changes. */
-  readonly warmupSeconds: readonly [least: number, most: number];
+  /** Warm-up per server after a restart, over all endpoints: at least, and at most if one still changes. */
+  readonly restartSeconds: readonly [least: number, most: number];
+  /** Warm-up per server right before the slices of an endpoint. */
+  readonly endpointSeconds: number;
   /** Whether one server is measured twice, under two names. */
   readonly twin: boolean;
 }
 
 /** Chosen from a pilot of what varies between restarts, between duets, and with their length: see CONTRIBUTING.md. */
 export const PRESETS = {
-  quick: { blocks: 2, cycles: 1, duetSeconds: 0.35, soloSeconds: 0.12, warmupSeconds: [0.2, 0.4], twin: false },
-  standard: { blocks: 4, cycles: 2, duetSeconds: 0.45, soloSeconds: 0.2, warmupSeconds: [0.5, 0.7], twin: true },
-  full: { blocks: 16, cycles: 2, duetSeconds: 1, soloSeconds: 0.4, warmupSeconds: [0.8, 1.2], twin: true },
+  quick: {
+    blocks: 2,
+    cycles: 1,
+    duetSeconds: 0.3,
+    soloSeconds: 0.1,
+    restartSeconds: [1, 1.5],
+    endpointSeconds: 0.2,
+    twin: false,
+  },
+  standard: {
+    blocks: 4,
+    cycles: 2,
+    duetSeconds: 0.35,
+    soloSeconds: 0.15,
+    restartSeconds: [2.5, 3.5],
+    endpointSeconds: 0.4,
+    twin: true,
+  },
+  full: {
+    blocks: 16,
+    cycles: 2,
+    duetSeconds: 0.8,
+    soloSeconds: 0.4,
+    restartSeconds: [4, 6],
+    endpointSeconds: 0.5,
+    twin: true,
+  },
 } as const satisfies Record<string, Amount>;
 
 /** Of `duet`, `tax` and `self-test`, which restart two targets until they are decided. */
@@ -36,7 +62,8 @@ export const PAIR: Amount = {
   cycles: 0,
   duetSeconds: 0.8,
   soloSeconds: 0.5,
-  warmupSeconds: [0.6, 1.2],
+  restartSeconds: [2, 3],
+  endpointSeconds: 0.3,
   twin: false,
 };
 /** What they load unless other endpoints are asked for: the least work, and a usual amount. */
@@ -112,7 +139,8 @@ export function makePlan(options: Options, servers: readonly string[]): Plan {
     ...preset,
     duetSeconds: seconds ?? preset.duetSeconds,
     soloSeconds,
-    warmupSeconds: [preset.warmupSeconds[0] * scale, preset.warmupSeconds[1] * scale],
+    restartSeconds: [preset.restartSeconds[0] * scale, preset.restartSeconds[1] * scale],
+    endpointSeconds: preset.endpointSeconds * scale,
   };
   const targets: TargetSpec[] =
     urls.length > 0
@@ -167,32 +195,28 @@ export function orderOf(plan: Plan, block: number, names: readonly string[], riv
 
 /** What a slice costs beyond its length: starting fortio, its connections, reading its answer; measured. */
 const SLICE_OVERHEAD_SECONDS = 0.11;
-/** What a restart of one server costs, and asking it every endpoint once. */
+/** What a restart of one server costs, and asking it every endpoint once; and a second of warm-up, all at once. */
 const START_SECONDS = 0.6;
+const WARMUP_FACTOR = 1.2;
 /** Calibration: per server and endpoint, and once. */
 export const UNLOADED_SECONDS = 0.1;
 const CEILING_SECONDS = 2;
 
-/** @returns about how long it takes, in seconds: starting all servers, an endpoint of a block, and what comes once. */
-export function duration({ targets, endpoints, amount, rate }: Plan): {
-  start: number;
-  endpoint: number;
-  once: number;
-} {
-  const { cycles, duetSeconds, soloSeconds, warmupSeconds } = amount;
+/** @returns about how long it takes, in seconds: a restart of all servers, an endpoint of a block, and what comes once. */
+export function duration({ targets, endpoints, amount, rate }: Plan): Record<"restart" | "endpoint" | "once", number> {
+  const { cycles, duetSeconds, soloSeconds, restartSeconds, endpointSeconds } = amount;
   const duets = hasDuets({ targets, rate }) ? cycles * (duetSeconds + SLICE_OVERHEAD_SECONDS) : 0;
   const solo = soloSeconds + SLICE_OVERHEAD_SECONDS / 2;
-  const warmup = (warmupSeconds[0] + warmupSeconds[1]) / 2;
   return {
-    start: targets.length * START_SECONDS,
-    endpoint: targets.length * (warmup + duets + solo) + 2 * SLICE_OVERHEAD_SECONDS,
+    restart: targets.length * (START_SECONDS + ((restartSeconds[0] + restartSeconds[1]) / 2) * WARMUP_FACTOR),
+    endpoint: targets.length * (endpointSeconds * WARMUP_FACTOR + duets + solo),
     once: targets.length * endpoints.length * (UNLOADED_SECONDS + SLICE_OVERHEAD_SECONDS / 2) + CEILING_SECONDS,
   };
 }
 
 export function totalSeconds(plan: Plan): number {
-  const { start, endpoint, once } = duration(plan);
-  return once + plan.amount.blocks * (start + endpoint * plan.endpoints.length);
+  const { restart, endpoint, once } = duration(plan);
+  return once + plan.amount.blocks * (restart + endpoint * plan.endpoints.length);
 }
 
 /** `bun-hono`, `bun-hono@node:sqlite` or `bun-hono@node:sqlite*4`: a server, its SQLite driver, its workers. */

@@ -52,22 +52,22 @@ export async function withTargets<T>(
 async function measureBlock(session: Session, block: number, targets: Target[]): Promise<void> {
   const { manifest, progress } = session;
   const { plan } = manifest;
-  const { start, endpoint: endpointSeconds, once } = duration(plan);
+  const { restart, endpoint: endpointSeconds, once } = duration(plan);
   const names = targets.map(({ name }) => name);
   const named = new Map(targets.map((target) => [target.name, target]));
   const find = (name: string) => named.get(name) as Target;
-  progress.done(start);
+  progress.now(`block ${block}: warm-up`);
+  const warmup = await warmRestarted(session, targets, plan.endpoints);
+  progress.done(restart);
   if (manifest.ceiling === null) {
     progress.now("calibration");
     await calibrateGenerator(session, targets);
   }
 
   const steps = orderOf(plan, block, names, plan.targets.every(isLike(plan)) ? rivals(targets) : []);
-  const warmup: Record<string, Warmup> = {};
   for (const { endpoint, duets, solos } of steps) {
     progress.now(`block ${block} ${endpoint}: warm-up`);
-    const { latenciesMs, ...seen } = await warm(session, targets, endpoint);
-    warmup[endpoint] = seen;
+    const latenciesMs = await warmEndpoint(session, targets, endpoint);
     if (targets.some(({ name }) => manifest.calibration[name]?.[endpoint] === undefined)) {
       await calibrateTargets(session, targets, endpoint, (name) => (plan.rate === null ? latenciesMs[name] : null));
       progress.done(once / steps.length);
@@ -110,27 +110,56 @@ function isSteady(passes: readonly (readonly (number | null)[])[]): boolean {
   return changes.every((change) => Math.abs(change - common) < STEADY);
 }
 
-/** Loads all targets at once until two passes agree or the most time is used. */
-export async function warm(
+/**
+ * Loads all targets at once, endpoint after endpoint, until two passes agree or the most time is used.
+ * @param perTarget seconds per target, at least and at most
+ */
+async function warm(
   session: Session,
   targets: readonly Target[],
-  endpoint: string,
+  endpoints: readonly string[],
+  perTarget: readonly [least: number, most: number],
 ): Promise<Warmup & { latenciesMs: Record<string, number> }> {
-  const { connections, amount } = session.manifest.plan;
-  const [least, most] = amount.warmupSeconds.map((seconds) => seconds * targets.length) as [number, number];
-  const seconds = Math.max(0.1, least / 2);
+  const { connections } = session.manifest.plan;
+  const [least, most] = perTarget.map((seconds) => seconds * targets.length) as [number, number];
+  const seconds = Math.max(0.1, least / 2 / endpoints.length);
   const cpuUsPerRequest: Record<string, (number | null)[]> = Object.fromEntries(targets.map(({ name }) => [name, []]));
   const latenciesMs: Record<string, number> = {};
   let steady = false;
-  for (let used = 0; used < least || (!steady && used < most); used += seconds) {
-    for (const { target, load, usage } of await together(session, targets, endpoint, { connections, seconds })) {
-      cpuUsPerRequest[target.name]?.push(usage.cpuUsPerRequest);
-      latenciesMs[target.name] = load.averageMs / targets.length;
+  for (let used = 0; used < least || (!steady && used < most); used += seconds * endpoints.length) {
+    const pass: Measured[][] = [];
+    for (const endpoint of endpoints) {
+      pass.push(await together(session, targets, endpoint, { connections, seconds }));
     }
-    session.manifest.seconds.loaded += seconds;
+    session.manifest.seconds.loaded += seconds * endpoints.length;
+    targets.forEach(({ name }, i) => {
+      const seen = pass.map((all) => all[i] as Measured);
+      cpuUsPerRequest[name]?.push(mean(seen.flatMap(({ usage }) => usage.cpuUsPerRequest ?? [])));
+      latenciesMs[name] = (mean(seen.map(({ load }) => load.averageMs)) ?? 1) / targets.length;
+    });
     steady = isSteady(Object.values(cpuUsPerRequest));
   }
   return { steady, cpuUsPerRequest, latenciesMs };
+}
+
+const mean = (values: readonly number[]): number | null =>
+  values.length > 0 ? values.reduce((sum, value) => sum + value) / values.length : null;
+
+/** After a restart, over all endpoints: compilers need seconds. */
+export async function warmRestarted(session: Session, targets: readonly Target[], endpoints: readonly string[]) {
+  const { steady, cpuUsPerRequest } = await warm(
+    session,
+    targets,
+    endpoints,
+    session.manifest.plan.amount.restartSeconds,
+  );
+  return { steady, cpuUsPerRequest };
+}
+
+/** Right before the slices of an endpoint. @returns about the mean latency of each target alone, ms. */
+export async function warmEndpoint(session: Session, targets: readonly Target[], endpoint: string) {
+  const { endpointSeconds } = session.manifest.plan.amount;
+  return (await warm(session, targets, [endpoint], [endpointSeconds, endpointSeconds])).latenciesMs;
 }
 
 async function calibrateGenerator({ manifest, signal }: Session, targets: readonly Target[]): Promise<void> {
@@ -316,9 +345,10 @@ export async function measureCapacity(
   for (const spec of plan.targets) {
     await withTargets(session, [spec], async ([target]) => {
       if (!target) return;
+      await warmRestarted(session, [target], plan.endpoints);
       await calibrateGenerator(session, [target]);
       for (const endpoint of plan.endpoints) {
-        await warm(session, [target], endpoint);
+        await warmEndpoint(session, [target], endpoint);
         await calibrateTargets(session, [target], endpoint, () => slo.limitMs);
         const attempt = async (rate: number) => {
           session.progress.now(`${target.name} ${endpoint}: ${rate.toFixed(0)} requests/s`);

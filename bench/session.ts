@@ -25,14 +25,14 @@ export interface Manifest {
   calibration: Record<string, Record<string, Calibration>>;
   /** Target -> bytes per second of the line to it. */
   lineBytesPerSecond: Record<string, number | null>;
-  /** What was done, in this order; the warm-up by endpoint. */
-  blocks: { block: number; steps: readonly Step[]; warmup: Record<string, Warmup> }[];
+  /** What was done, in this order; the warm-up after the restart. */
+  blocks: { block: number; steps: readonly Step[]; warmup: Warmup | null }[];
   /** Target -> endpoint -> latencies of all its solo slices. */
   histograms: Record<string, Record<string, Histogram>>;
   seconds: { loaded: number; total: number };
 }
 
-/** CPU µs per request of each target, pass by pass. */
+/** CPU µs per request of each target, averaged over the endpoints, pass by pass. */
 export interface Warmup {
   readonly steady: boolean;
   readonly cpuUsPerRequest: Record<string, (number | null)[]>;

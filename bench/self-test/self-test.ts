@@ -1,7 +1,7 @@
 import matrix from "../../servers/matrix.json" with { type: "json" };
 import { duel } from "../duel.ts";
 import type { LocalSpec } from "../plan.ts";
-import { solo, warm, withTargets } from "../run.ts";
+import { solo, warmEndpoint, warmRestarted, withTargets } from "../run.ts";
 import { lastBlock, type Session } from "../session.ts";
 import { meanInterval, type State, stateOf } from "../statistics.ts";
 
@@ -99,8 +99,9 @@ async function asTheField(
       await withTargets(session, [pair[side] as LocalSpec], async ([target]) => {
         if (!target) return;
         session.progress.now(`${target.name} alone: run ${block + 1}`);
+        await warmRestarted(session, [target], endpoints);
         for (const [e, endpoint] of endpoints.entries()) {
-          await warm(session, [target], endpoint);
+          await warmEndpoint(session, [target], endpoint);
           const seconds = block === 0 ? FIELD.oneSeconds : FIELD.blockSeconds;
           runs[e]?.[side]?.push((await solo(session, first + block, endpoint, target, null, seconds)).goodput);
         }
