@@ -158,7 +158,7 @@ export function trust({ plan, seconds }: Manifest, endpoints: readonly Endpoint[
 /** One line: what a plan will do, how long it takes and on which cores. */
 export function describe(plan: Plan, cores: Cores | null): string {
   const { targets, endpoints, connections, amount } = plan;
-  const minutes = Math.ceil(totalSeconds(plan) / 60);
+  const minutes = Math.max(1, Math.round(totalSeconds(plan) / 60));
   const where = () => {
     if (!targets.every(isHere)) return "";
     if (cores === null) return "; servers and generator share the cores";
