@@ -93,7 +93,7 @@ withOptions(program.command("tax"), PAIR_ENDPOINTS)
 withOptions(program.command("self-test"), PAIR_ENDPOINTS)
   .description("shows on this machine whether equal servers come out equal, and 5 % more work as different")
   .option("--servers <list>", "some of them", list)
-  .option("--seconds <n>", "time limit of a pair per endpoint", number(1, 36_000, false), 90)
+  .option("--seconds <n>", "time limit of a pair per endpoint", number(1, 36_000, false), 75)
   .option("--field", "measure the same pairs in the usual ways as well")
   .action(proveItself);
 
