@@ -30,9 +30,9 @@ export const PRESETS = {
   quick: {
     blocks: 2,
     cycles: 1,
-    duetSeconds: 0.45,
+    duetSeconds: 0.4,
     soloSeconds: 0.1,
-    restartSeconds: [0.8, 1.2],
+    restartSeconds: [1, 1],
     endpointSeconds: 0.1,
     twin: false,
   },
@@ -193,11 +193,12 @@ export function orderOf(plan: Plan, block: number, names: readonly string[], riv
   }));
 }
 
-/** What a slice costs beyond its length: starting fortio, its connections, reading its answer; measured. */
+/** What a slice costs beyond its length: starting fortio, its connections, reading its answer; measured on two cores. */
 const SLICE_OVERHEAD_SECONDS = 0.11;
-/** What a restart of one server costs, and asking it every endpoint once; and a second of warm-up, all at once. */
+/** The same per server, where all are loaded at once. */
+const WARMUP_OVERHEAD_SECONDS = 0.08;
+/** What a restart of one server costs, and asking it every endpoint once. */
 const START_SECONDS = 0.6;
-const WARMUP_FACTOR = 1.2;
 /** Calibration: per server and endpoint, and once. */
 export const UNLOADED_SECONDS = 0.1;
 const CEILING_SECONDS = 2;
@@ -207,9 +208,10 @@ export function duration({ targets, endpoints, amount, rate }: Plan): Record<"re
   const { cycles, duetSeconds, soloSeconds, restartSeconds, endpointSeconds } = amount;
   const duets = hasDuets({ targets, rate }) ? cycles * (duetSeconds + SLICE_OVERHEAD_SECONDS) : 0;
   const solo = soloSeconds + SLICE_OVERHEAD_SECONDS / 2;
+  const passes = (2 * restartSeconds[1]) / restartSeconds[0];
   return {
-    restart: targets.length * (START_SECONDS + ((restartSeconds[0] + restartSeconds[1]) / 2) * WARMUP_FACTOR),
-    endpoint: targets.length * (endpointSeconds * WARMUP_FACTOR + duets + solo),
+    restart: targets.length * (START_SECONDS + restartSeconds[1] + passes * endpoints.length * WARMUP_OVERHEAD_SECONDS),
+    endpoint: targets.length * (endpointSeconds + WARMUP_OVERHEAD_SECONDS + duets + solo),
     once: targets.length * endpoints.length * (UNLOADED_SECONDS + SLICE_OVERHEAD_SECONDS / 2) + CEILING_SECONDS,
   };
 }

@@ -30,10 +30,10 @@ describe("plan", () => {
     expect(ENDPOINTS).toHaveLength(8);
   });
 
-  test("presets take about 3, 12 and 90 minutes for ten servers and eight endpoints", () => {
+  test("presets take about 3, 15 and 90 minutes for ten servers and eight endpoints", () => {
     const minutes = (preset: keyof typeof PRESETS) => totalSeconds(plan({ preset })) / 60;
     expect(minutes("quick")).toBeWithin(2, 4);
-    expect(minutes("standard")).toBeWithin(9, 15);
+    expect(minutes("standard")).toBeWithin(12, 17);
     expect(minutes("full")).toBeWithin(70, 110);
   });
 
