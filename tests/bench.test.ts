@@ -143,8 +143,8 @@ test("--dry-run prints the order and measures nothing", async () => {
   const file = newFile();
   const args = ["--dry-run", "--standard", "--seed", "7", "--servers", "bun-raw,node-raw"];
   const first = await finish(bench(file, ...args));
-  expect(first.output).toContain("3 servers × 8 endpoints, 8 connections, 5 blocks: about");
-  expect(first.output).toMatch(/block 5\n {2}\/\S+: \S+ and \S+;.*alone/);
+  expect(first.output).toContain("3 servers × 8 endpoints, 8 connections, 4 blocks: about");
+  expect(first.output).toMatch(/block 4\n {2}\/\S+: \S+ and \S+;.*alone/);
   expect((await finish(bench(file, ...args))).output).toBe(first.output);
   expect(existsSync(file)).toBe(false);
 });
@@ -220,8 +220,8 @@ describe("interrupted", () => {
     ["SIGTERM", 143],
     ["SIGHUP", 129],
   ] as const) {
-    // Before and while servers start, in the calibration, while they are warmed, in a slice and in the next block.
-    for (const after of ["1 blocks", "block 1: start", "calibration", ": warm-up", ": bun-raw and", "block 2: start"]) {
+    // Before and while servers start, in the calibration, at an endpoint and in the next block.
+    for (const after of ["1 blocks", "block 1: start", "calibration", "block 1 /plain", "block 2: start"]) {
       test(`${signal} after "${after}" leaves whole rows and no process`, async () => {
         const file = newFile();
         const marker = `${signal}${after}`;
