@@ -79,10 +79,10 @@ export async function duel(
             .slice(from)
             .filter((slice) => slice.name === name && slice.verdict !== "void")
             .flatMap(({ cpuUsPerRequest }) => (cpuUsPerRequest ? [Math.log(cpuUsPerRequest)] : []));
-        const [ofA, ofB] = [mean(costs(a.name)), mean(costs(b.name))];
-        if (Number.isNaN(ofA - ofB)) continue;
-        logRatios.get(endpoint)?.push(ofA - ofB);
-        cpuUs.get(endpoint)?.push(...costs(a.name).map(Math.exp));
+        const [ofA, ofB] = [costs(a.name), costs(b.name)];
+        if (ofA.length === 0 || ofB.length === 0) continue;
+        logRatios.get(endpoint)?.push(mean(ofA) - mean(ofB));
+        cpuUs.get(endpoint)?.push(...ofA.map(Math.exp));
       }
       return warmup;
     });

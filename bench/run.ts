@@ -56,7 +56,7 @@ async function measureBlock(session: Session, block: number, targets: Target[]):
   const names = targets.map(({ name }) => name);
   const named = new Map(targets.map((target) => [target.name, target]));
   const find = (name: string) => named.get(name) as Target;
-  progress.now(`block ${block}: warm-up`);
+  progress.now(`block ${block} warm-up`);
   const warmup = await warmRestarted(session, targets, plan.endpoints);
   progress.done(restart);
   if (manifest.ceiling === null) {
@@ -66,7 +66,7 @@ async function measureBlock(session: Session, block: number, targets: Target[]):
 
   const steps = orderOf(plan, block, names, plan.targets.every(isLike(plan)) ? rivals(targets) : []);
   for (const { endpoint, duets, solos } of steps) {
-    progress.now(`block ${block} ${endpoint}: warm-up`);
+    progress.now(`block ${block} ${endpoint} warm-up`);
     const latenciesMs = await warmEndpoint(session, targets, endpoint);
     if (targets.some(({ name }) => manifest.calibration[name]?.[endpoint] === undefined)) {
       await calibrateTargets(session, targets, endpoint, (name) => (plan.rate === null ? latenciesMs[name] : null));

@@ -220,8 +220,16 @@ describe("interrupted", () => {
     ["SIGTERM", 143],
     ["SIGHUP", 129],
   ] as const) {
-    // Before and while servers start, in the calibration, at an endpoint and in the next block.
-    for (const after of ["1 blocks", "block 1: start", "calibration", "block 1 /plain", "block 2: start"]) {
+    // Before and while servers start, while they are warmed, in the calibration, in a slice and in the next block.
+    const moments = [
+      "1 blocks",
+      "block 1: start",
+      "block 1 warm-up",
+      "calibration",
+      "block 1 /plain:",
+      "block 2 warm-up",
+    ];
+    for (const after of moments) {
       test(`${signal} after "${after}" leaves whole rows and no process`, async () => {
         const file = newFile();
         const marker = `${signal}${after}`;

@@ -101,8 +101,11 @@ testIf(
       const args = ["--results", file, "--servers", "bun-raw", "--endpoints", "/plain", "--seconds", "2"];
       const { code, output } = await finish(["bun", "bench/cli.ts", ...args], { PATH: bin + delimiter + PATH });
       expect([code, output]).toEqual([0, expect.stringContaining("all client-bound, so not ranked")]);
-      // One of the slices may have been just below the ceiling, which is as noisy; none was the server's limit.
-      expect(verdictsOf(rowsOf(file).filter(({ Kind }) => Kind === "closed"))).not.toContain("server-bound");
+      // One of the slices may have been just below the ceiling, which is as noisy; nothing else was the limit.
+      const others = verdictsOf(rowsOf(file).filter(({ Kind }) => Kind === "closed")).filter(
+        (one) => one !== "client-bound",
+      );
+      expect(["", "undetermined"]).toContain(others.join());
     } finally {
       for (const { child } of busy) child.kill("SIGKILL");
     }
@@ -254,15 +257,15 @@ testIf(
 testIf(
   process.platform === "linux" && works("taskset", "--version"),
   "duets of pinned servers need Linux",
-  "self-test on one server: equal copies come out equal, 5 % more work never as less",
+  "self-test on one server: equal copies come out equal, 5 % more work as slower",
   async () => {
     const endpoint = "/sqlite/random-5fields/5";
-    const args = ["--servers", "bun-hono", "--endpoints", endpoint, "--seconds", "45", "--results", newFile()];
+    const args = ["--servers", "bun-hono", "--endpoints", endpoint, "--seconds", "90", "--results", newFile()];
     const { code, output } = await finish(["./bench.sh", "self-test", ...args]);
     expect([code, output]).toEqual([0, expect.stringContaining("duets, until decided")]);
     const [same, more, ...others] = output.split("\n").filter((line) => line.startsWith("bun-hono "));
     expect([same, others]).toEqual([expect.stringMatching(/A\/A.* same /), []]);
-    expect(more).toMatch(/more work.* (slower|same) /);
+    expect(more).toMatch(/more work.* slower /);
   },
   600_000,
 );
