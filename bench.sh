@@ -7,7 +7,7 @@ cd "$(dirname "$0")"
 setup_bun
 setup_packages
 case " $* " in
-*" --help "* | *" -h "*) ;;
+*" --help "* | *" -h "* | " report "*) ;;
 *)
   setup_fortio
   setup_database

@@ -1,4 +1,5 @@
 import { type Histogram, percentile } from "./load/histogram.ts";
+import { ENDPOINTS } from "./plan.ts";
 import type { Slice } from "./results.ts";
 import { type Comparison, compare, type Duet, type Interval, meanInterval, type Standing } from "./statistics.ts";
 import { explain, UNRANKED, type Verdict } from "./verdict.ts";
@@ -6,6 +7,11 @@ import { explain, UNRANKED, type Verdict } from "./verdict.ts";
 /** What a run says of one target at one endpoint; null where it did not see it. */
 export interface Row {
   readonly name: string;
+  /** With versions, e.g. `bun 1.4.5`; null for a server that does not say. */
+  readonly runtime: string | null;
+  readonly framework: string | null;
+  readonly driver: string | null;
+  readonly workers: number | null;
   /** Its place by CPU time per request, from the duets. */
   readonly standing: Standing | null;
   /** From the solo slices: geometric means over the blocks. */
@@ -24,6 +30,8 @@ export interface Row {
 /** What a run says of one endpoint. */
 export interface Table {
   readonly endpoint: string;
+  /** How the solo slices were loaded: `open` at a fixed rate. */
+  readonly load: "closed" | "open";
   /** Null where the targets could not be compared: fewer than two, or fewer than two whole blocks. */
   readonly comparison: Comparison | null;
   readonly rows: readonly Row[];
@@ -38,30 +46,33 @@ export interface Context {
   readonly lineBytesPerSecond: Readonly<Record<string, number | null>>;
 }
 
-/** @param slices of one run. */
+/** @param slices of one run, in any order. */
 export function analyse(slices: readonly Slice[], context: Context): Table[] {
-  return [...Map.groupBy(slices, ({ endpoint }) => endpoint)].map(([endpoint, group]) => {
+  const inOrder = slices.toSorted((a, b) => a.slice - b.slice || compareText(a.name, b.name));
+  const groups = [...Map.groupBy(inOrder, ({ endpoint }) => endpoint)];
+  return groups.sort(([a], [b]) => place(ENDPOINTS, a) - place(ENDPOINTS, b) || compareText(a, b)).map(([endpoint, group]) => {
     const solos = group.filter(({ kind }) => kind !== "duet");
     const comparison = compareDuets(group);
+    const standings = comparison?.standings ?? [];
     const byName = Map.groupBy(solos, ({ name }) => name);
     const rows = [...byName].map(([name, of]) =>
-      rowOf(
-        name,
-        of,
-        comparison?.standings.find((one) => one.name === name) ?? null,
-        context.histograms[name]?.[endpoint],
-      ),
+      rowOf(of, standings.find((one) => one.name === name) ?? null, context.histograms[name]?.[endpoint]),
     );
-    const order = comparison?.standings.map(({ name }) => name) ?? [];
-    const place = ({ name }: Row) => (order.includes(name) ? order.indexOf(name) : order.length);
+    const order = standings.map(({ name }) => name);
     return {
       endpoint,
+      load: solos.some(({ kind }) => kind === "open") ? "open" : "closed",
       comparison,
-      rows: rows.toSorted((a, b) => place(a) - place(b)),
+      rows: rows.toSorted((a, b) => place(order, a.name) - place(order, b.name) || compareText(a.name, b.name)),
       remarks: remarksOf(endpoint, rows, byName, context),
     };
   });
 }
+
+const compareText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
+
+/** Those that are not in the list come last. */
+const place = (list: readonly string[], item: string) => (list.includes(item) ? list.indexOf(item) : list.length);
 
 function compareDuets(slices: readonly Slice[]): Comparison | null {
   const pairs = Map.groupBy(
@@ -73,15 +84,11 @@ function compareDuets(slices: readonly Slice[]): Comparison | null {
       ? [{ block: a.block, a: a.name, b: b.name, logRatio: Math.log(a.cpuUsPerRequest / b.cpuUsPerRequest) }]
       : [],
   );
-  return compare([...new Set(duets.flatMap(({ a, b }) => [a, b]))], duets);
+  return compare([...new Set(duets.flatMap(({ a, b }) => [a, b]))].sort(), duets);
 }
 
-function rowOf(
-  name: string,
-  slices: readonly Slice[],
-  standing: Standing | null,
-  histogram: Histogram | undefined,
-): Row {
+function rowOf(slices: readonly Slice[], standing: Standing | null, histogram: Histogram | undefined): Row {
+  const { name, runtime, framework, driver, workers } = slices[0] as Slice;
   const over = (field: (slice: Slice) => number | null) => {
     const blocks = [...Map.groupBy(slices, ({ block }) => block).values()];
     const values = blocks.flatMap((block) => {
@@ -98,6 +105,10 @@ function rowOf(
   };
   return {
     name,
+    runtime,
+    framework,
+    driver,
+    workers,
     standing,
     cpuUsPerRequest: over((slice) => slice.cpuUsPerRequest),
     goodput: over((slice) => slice.goodput) ?? { estimate: 0, low: 0, high: 0 },

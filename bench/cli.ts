@@ -2,7 +2,6 @@ import { spawnSync } from "node:child_process";
 import { Command, InvalidArgumentError } from "commander";
 import matrix from "../servers/matrix.json" with { type: "json" };
 import { exitWith, UsageError } from "../shared/errors.ts";
-import { analyse } from "./analysis.ts";
 import { splitCores } from "./cores.ts";
 import { duel } from "./duel.ts";
 import {
@@ -17,18 +16,11 @@ import {
   parseTarget,
   totalSeconds,
 } from "./plan.ts";
-import {
-  capacityLine,
-  describe,
-  found,
-  order,
-  outcome,
-  type Progress,
-  selfTestTable,
-  showProgress,
-  tables,
-  trust,
-} from "./report/terminal.ts";
+import { type ReportOptions, showReport } from "./report/command.ts";
+import { capacityLine, describe, found, order, outcome, selfTestTable } from "./report/lines.ts";
+import { type Progress, showProgress } from "./report/progress.ts";
+import { reportOf } from "./report/report.ts";
+import { terminal } from "./report/terminal.ts";
 import { coresFor, measure, measureCapacity, withTargets } from "./run.ts";
 import { type Finding, selfTest } from "./self-test/self-test.ts";
 import { newSession, resumeSession, type Session } from "./session.ts";
@@ -97,6 +89,17 @@ withOptions(program.command("self-test"), PAIR_ENDPOINTS)
   .option("--field", "measure the same pairs in the usual ways as well")
   .action(proveItself);
 
+program
+  .command("report")
+  .description("shows what was measured: the newest run of results.csv, or of other files")
+  .argument("[files...]", "results of ./bench.sh, or of others in six columns", ["results.csv"])
+  .option("--run <run>", "another run of the file")
+  .option("--compare <runs...>", "what changed from the first of two runs to the second")
+  .option("--html <file>", "write a page with charts, in one file")
+  .option("--markdown", "as Markdown")
+  .option("--readme", "write the tables and the picture of README.md")
+  .action((files: string[], options: ReportOptions) => showReport(files, options));
+
 const interrupted = new AbortController();
 for (const [signal, code] of [
   ["SIGINT", 130],
@@ -147,9 +150,8 @@ async function finish(session: Session): Promise<void> {
   } finally {
     session.progress.stop();
   }
-  const endpoints = analyse(slices, manifest);
-  console.log(`\n${tables(endpoints)}\n\n${trust(manifest, endpoints)}`);
-  console.log(`${slices.length} rows of run ${manifest.run} are in ${results}.`);
+  console.log(`\n${terminal(reportOf(slices, manifest))}\n`);
+  console.log(`${slices.length} rows are in ${results}; ./bench.sh report --html report.html draws them.`);
 }
 
 async function capacity(session: Session, slo: Slo): Promise<void> {

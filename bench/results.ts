@@ -1,6 +1,6 @@
-import { appendFileSync, closeSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { appendFileSync, closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { parse } from "csv-parse/sync";
+import { CsvError, parse } from "csv-parse/sync";
 import { stringify } from "csv-stringify/sync";
 import { lock } from "proper-lockfile";
 import { UsageError } from "../shared/errors.ts";
@@ -132,14 +132,60 @@ export async function appendSlices(file: string, slices: readonly Slice[]): Prom
   }
 }
 
-/** @returns the slices of one run, in the order in which they were measured. */
+/** @returns the slices of one run, in the order in which they were measured. @throws UsageError for a malformed file. */
 export function readSlices(file: string, run: string): Slice[] {
-  const rows: Record<string, string>[] = parse(readFileSync(file), { columns: true });
-  return rows
-    .filter((row) => row.Run === run)
-    .map((row) => Object.fromEntries(Object.entries(COLUMNS).map(([column, key]) => [key, value(column, row[column])])))
-    .map((slice) => slice as unknown as Slice);
+  return readResults(file).filter((slice) => slice.run === run);
 }
+
+/** Columns of results that others made: the first of ours. */
+export const PLAIN_COLUMNS = Object.keys(COLUMNS).slice(0, 6);
+/** A row with these columns only. */
+export type PlainRow = Pick<Slice, "name" | "endpoint" | "requests" | "errors" | "averageMs" | "goodput">;
+
+/** Whether a file has the first six columns and no others. */
+export const isPlain = (file: string): boolean =>
+  existsSync(file) && String(readBytes(file, 0, 1_000)).split(/\r?\n/)[0] === PLAIN_COLUMNS.join();
+
+/** @throws UsageError naming file, line, column and value where something is not as it should be. */
+export const readResults = (file: string): Slice[] => readTable(file, COLUMNS) as unknown as Slice[];
+export const readPlain = (file: string): PlainRow[] =>
+  readTable(file, Object.fromEntries(PLAIN_COLUMNS.map((name) => [name, COLUMNS[name] as string]))) as unknown as PlainRow[];
+
+/** Fields that are empty in some rows: of duets, of servers that do not say what they are, of remote ones. */
+const OPTIONAL = new Set(
+  "CpuUsPerRequest RssBytes Runtime Framework Driver Workers Partner TargetRate Verdict BusiestThread PeakRssBytes StartupMs".split(
+    " ",
+  ),
+);
+
+function readTable(file: string, columns: Readonly<Record<string, string>>): Record<string, string | number | null>[] {
+  const wanted = Object.entries(columns);
+  const problem = (line: number, what: string) => new UsageError(`${file}, line ${line}: ${what}`);
+  const check = (head: string[]): string[] => {
+    const missing = wanted.find(([name]) => !head.includes(name));
+    if (missing) throw problem(1, `there is no column "${missing[0]}": it does not come from ./bench.sh`);
+    return head;
+  };
+  let records: { record: Record<string, string>; info: { lines: number } }[];
+  try {
+    records = parse(readFileSync(file), { columns: check, info: true, bom: true, skip_empty_lines: true });
+  } catch (error) {
+    if (error instanceof CsvError) throw problem(Number(error.lines), error.message);
+    throw error instanceof UsageError ? error : new UsageError(`"${file}" cannot be read (${(error as Error).message})`);
+  }
+  return records.map(({ record, info: { lines } }) => {
+    const fields = wanted.map(([column, key]) => {
+      const content = value(column, record[column]);
+      if (Number.isNaN(content)) throw problem(lines, `column ${column}: "${record[column]}" is not a number`);
+      if (content === null && !OPTIONAL.has(column)) throw problem(lines, `column ${column} is empty`);
+      if (column === "Kind" && !KINDS.has(content)) throw problem(lines, `column Kind: "${content}" is not ${[...KINDS].join(", ")}`);
+      return [key, content] as const;
+    });
+    return Object.fromEntries(fields);
+  });
+}
+
+const KINDS = new Set<unknown>(["duet", "closed", "open"] satisfies Slice["kind"][]);
 
 /** Numbers with six significant digits, integers whole. */
 function cell(content: Slice[keyof Slice]): string | number | null {

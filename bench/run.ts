@@ -110,21 +110,16 @@ function isSteady(passes: readonly (readonly (number | null)[])[]): boolean {
   return changes.every((change) => Math.abs(change - common) < STEADY);
 }
 
-/**
- * Loads all targets at once, endpoint after endpoint, until two passes agree or the most time is used.
- * @param perTarget seconds per target, at least and at most
- */
-async function warm(
+/** After a restart: loads all targets at once, endpoint after endpoint, until two passes agree or the most time is used. */
+export async function warmRestarted(
   session: Session,
   targets: readonly Target[],
   endpoints: readonly string[],
-  perTarget: readonly [least: number, most: number],
-): Promise<Warmup & { latenciesMs: Record<string, number> }> {
-  const { connections } = session.manifest.plan;
-  const [least, most] = perTarget.map((seconds) => seconds * targets.length) as [number, number];
+): Promise<Warmup> {
+  const { connections, amount } = session.manifest.plan;
+  const [least, most] = amount.restartSeconds.map((seconds) => seconds * targets.length) as [number, number];
   const seconds = Math.max(0.1, least / 2 / endpoints.length);
   const cpuUsPerRequest: Record<string, (number | null)[]> = Object.fromEntries(targets.map(({ name }) => [name, []]));
-  const latenciesMs: Record<string, number> = {};
   let steady = false;
   for (let used = 0; used < least || (!steady && used < most); used += seconds * endpoints.length) {
     const pass: Measured[][] = [];
@@ -133,33 +128,25 @@ async function warm(
     }
     session.manifest.seconds.loaded += seconds * endpoints.length;
     targets.forEach(({ name }, i) => {
-      const seen = pass.map((all) => all[i] as Measured);
-      cpuUsPerRequest[name]?.push(mean(seen.flatMap(({ usage }) => usage.cpuUsPerRequest ?? [])));
-      latenciesMs[name] = (mean(seen.map(({ load }) => load.averageMs)) ?? 1) / targets.length;
+      const costs = pass.map((all) => all[i]?.usage.cpuUsPerRequest ?? null).filter((cost) => cost !== null);
+      cpuUsPerRequest[name]?.push(costs.length > 0 ? costs.reduce((a, b) => a + b) / costs.length : null);
     });
     steady = isSteady(Object.values(cpuUsPerRequest));
   }
-  return { steady, cpuUsPerRequest, latenciesMs };
-}
-
-const mean = (values: readonly number[]): number | null =>
-  values.length > 0 ? values.reduce((sum, value) => sum + value) / values.length : null;
-
-/** After a restart, over all endpoints: compilers need seconds. */
-export async function warmRestarted(session: Session, targets: readonly Target[], endpoints: readonly string[]) {
-  const { steady, cpuUsPerRequest } = await warm(
-    session,
-    targets,
-    endpoints,
-    session.manifest.plan.amount.restartSeconds,
-  );
   return { steady, cpuUsPerRequest };
 }
 
 /** Right before the slices of an endpoint. @returns about the mean latency of each target alone, ms. */
-export async function warmEndpoint(session: Session, targets: readonly Target[], endpoint: string) {
-  const { endpointSeconds } = session.manifest.plan.amount;
-  return (await warm(session, targets, [endpoint], [endpointSeconds, endpointSeconds])).latenciesMs;
+export async function warmEndpoint(
+  session: Session,
+  targets: readonly Target[],
+  endpoint: string,
+): Promise<Record<string, number>> {
+  const { connections, amount } = session.manifest.plan;
+  const seconds = Math.max(0.1, amount.endpointSeconds * targets.length);
+  const seen = await together(session, targets, endpoint, { connections, seconds });
+  session.manifest.seconds.loaded += seconds;
+  return Object.fromEntries(seen.map(({ target, load }) => [target.name, load.averageMs / targets.length]));
 }
 
 async function calibrateGenerator({ manifest, signal }: Session, targets: readonly Target[]): Promise<void> {

@@ -8,7 +8,7 @@ import type { Calibration } from "./calibrate.ts";
 import type { Cores } from "./cores.ts";
 import type { Histogram } from "./load/histogram.ts";
 import type { Plan, Step } from "./plan.ts";
-import type { Progress } from "./report/terminal.ts";
+import type { Progress } from "./report/progress.ts";
 import { checkResults, manifestFile, PROTOCOL, readSlices, type Slice, writeManifest } from "./results.ts";
 
 /** What is kept of a run beside its rows, in results/<run>.json. */

@@ -35,9 +35,20 @@ export interface Standing {
   readonly groups: string;
 }
 
+/** A target's cost, ln scale, 0 on average over the targets. */
+export interface Effect {
+  readonly name: string;
+  readonly mean: number;
+  /** Of one block. */
+  readonly variance: number;
+  readonly perBlock: readonly number[];
+}
+
 export interface Comparison {
   /** Blocks that connect all targets; only these count. */
   readonly blocks: number;
+  /** In the order of the targets given. */
+  readonly effects: readonly Effect[];
   /** Cheapest first. */
   readonly standings: readonly Standing[];
   /** Every pair once, in the order of the targets given. */
@@ -87,13 +98,15 @@ export function compare(targets: readonly string[], duets: readonly Duet[]): Com
   const blocks = fits.length;
   if (count < 2 || blocks < 2) return null;
 
-  const layout = targets.map((name, i) => ({ name, ...moments(fits.map((fit) => fit.effects[i] as number)) }));
-  const pooled = sum(layout.map(({ variance }) => variance)) / (count - 1);
-  const effects = layout.map(({ name, mean, variance }) => {
-    const own = (variance * count) / (count - 1);
-    return { name, mean, variance: (PRIOR_DF * pooled + (blocks - 1) * own) / (PRIOR_DF + blocks - 1) };
+  const layout = targets.map((name, i) => {
+    const perBlock = fits.map((fit) => fit.effects[i] as number);
+    return { name, perBlock, ...moments(perBlock) };
   });
-  type Effect = (typeof effects)[number];
+  const pooled = sum(layout.map(({ variance }) => variance)) / (count - 1);
+  const effects = layout.map((effect): Effect => {
+    const own = (effect.variance * count) / (count - 1);
+    return { ...effect, variance: (PRIOR_DF * pooled + (blocks - 1) * own) / (PRIOR_DF + blocks - 1) };
+  });
   const spreadOf = (a: Effect, b: Effect) => Math.sqrt(Math.max(pooled, (a.variance + b.variance) / 2));
   const unit = halfWidth(1, count, blocks);
   const ratio = (a: Effect, b: Effect) => ratioOf(a.mean - b.mean, a === b ? 0 : unit * spreadOf(a, b));
@@ -118,12 +131,47 @@ export function compare(targets: readonly string[], duets: readonly Duet[]): Com
   const duetVariance = (within ?? 0) ** 2 * (sum(fits.map((fit) => fit.noise)) / blocks);
   return {
     blocks,
+    effects,
     standings,
     pairs: couples.map(([a, b]) => ({ a: a.name, b: b.name, ratio: ratio(a, b), state: stateOf(ratio(a, b)) })),
     spread: Math.sqrt(pooled),
     smallestVisible: smallestVisible(sum(couples.map(([a, b]) => spreadOf(a, b))) / couples.length, count, blocks),
     components: { between: Math.sqrt(Math.max(0, pooled - duetVariance)), within },
   };
+}
+
+/**
+ * Ratio of geometric means of costs, e.g. of all servers on Bun to the same on Node.
+ * @param weights of the targets, 0 in sum
+ * @param many intervals of this kind that are to hold at once, with 95 % (Bonferroni)
+ */
+export function contrast(
+  { effects, blocks, spread }: Comparison,
+  weights: ReadonlyMap<string, number>,
+  many: number,
+): Interval {
+  const weighted = effects.map((effect) => ({ ...effect, weight: weights.get(effect.name) ?? 0 }));
+  const variance = sum(weighted.map((one) => one.weight ** 2 * Math.max(spread ** 2, one.variance))) / blocks;
+  const quantile = jStat.studentt.inv(1 - ERROR_RATE / 2 / many, (effects.length - 1) * (blocks - 1));
+  return ratioOf(sum(weighted.map(({ weight, mean }) => weight * mean)), quantile * Math.sqrt(variance));
+}
+
+/**
+ * Ratio of the geometric means of two independent samples of positive values, a ÷ b (Welch 1947, The generalization of
+ * Student's problem when several different population variances are involved).
+ * @param many intervals of this kind that are to hold at once, with 95 % (Bonferroni)
+ */
+export function independentRatio(a: readonly number[], b: readonly number[], many: number): Interval {
+  const [x, y] = [a, b].map((values) => ({ ...moments(values.map(Math.log)), n: values.length })) as [Sample, Sample];
+  const [u, v] = [x.variance / x.n, y.variance / y.n];
+  const freedom = (u + v) ** 2 / (u ** 2 / (x.n - 1) + v ** 2 / (y.n - 1));
+  return ratioOf(x.mean - y.mean, jStat.studentt.inv(1 - ERROR_RATE / 2 / many, freedom) * Math.sqrt(u + v));
+}
+
+interface Sample {
+  readonly mean: number;
+  readonly variance: number;
+  readonly n: number;
 }
 
 /** Half width of the interval of every difference, from the sd of one effect in one block; both on the ln scale. */

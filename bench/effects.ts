@@ -1,0 +1,115 @@
+import type { Row, Table } from "./analysis.ts";
+import type { Slice } from "./results.ts";
+import { contrast, type Interval, meanInterval } from "./statistics.ts";
+
+export type Factor = "runtime" | "framework" | "driver" | "workers";
+
+/** What one choice costs, averaged over all pairs of servers that differ in nothing else. */
+export interface MainEffect {
+  readonly factor: Factor;
+  /** The choice, and the one that it is compared with. */
+  readonly to: string;
+  readonly from: string;
+  /** CPU time per request, `to` ÷ `from`; all of an endpoint hold at once, with 95 %. */
+  readonly cpu: Interval;
+  /** Requests per second of solo slices, `to` ÷ `from`. */
+  readonly goodput: Interval;
+  /** The servers that are compared. */
+  readonly pairs: readonly (readonly [to: string, from: string])[];
+}
+
+/** A server of the matrix, by what can be chosen. */
+interface Choices {
+  readonly name: string;
+  readonly runtime: string;
+  readonly framework: string;
+  readonly driver: string;
+  /** Whether the driver is the runtime's default. */
+  readonly usual: boolean;
+  readonly workers: number;
+}
+
+/** Of each factor: the level of a server, what must be equal to compare two, and the level that others are compared with. */
+const FACTORS: Readonly<
+  Record<Factor, { level: (of: Choices) => string; groups: (of: Choices) => string[]; isBase: (of: Choices) => boolean }>
+> = {
+  runtime: {
+    level: ({ runtime, driver }) => `${runtime} with ${driver}`,
+    // Each with its usual driver, and both with the same.
+    groups: ({ framework, driver, usual, workers }) =>
+      [driver, ...(usual ? ["usual"] : [])].map((using) => `${framework} ${using} ${workers}`),
+    isBase: ({ runtime }) => runtime === "node",
+  },
+  framework: {
+    level: ({ framework }) => framework,
+    groups: ({ runtime, driver, workers }) => [`${runtime} ${driver} ${workers}`],
+    isBase: ({ framework }) => framework === "raw",
+  },
+  driver: {
+    level: ({ runtime, driver }) => `${driver} on ${runtime}`,
+    groups: ({ runtime, framework, workers }) => [`${runtime} ${framework} ${workers}`],
+    isBase: ({ usual }) => usual,
+  },
+  workers: {
+    level: ({ workers }) => `${workers} worker${workers === 1 ? "" : "s"}`,
+    groups: ({ runtime, framework, driver }) => [`${runtime} ${framework} ${driver}`],
+    isBase: ({ workers }) => workers === 1,
+  },
+};
+
+/** @param solos of the table's endpoint. @returns the main effects that the servers of a table let one see. */
+export function mainEffects({ comparison, rows }: Table, solos: readonly Slice[]): MainEffect[] {
+  if (comparison === null) return [];
+  const servers = rows.flatMap(choicesOf);
+  const found = (Object.keys(FACTORS) as Factor[]).flatMap((factor) => {
+    const { level, groups, isBase } = FACTORS[factor];
+    const keyed = servers.flatMap((server) => groups(server).map((key) => ({ key, server })));
+    const pairs = [...Map.groupBy(keyed, ({ key }) => key).values()].flatMap((alike) => {
+      const base = alike.find(({ server }) => isBase(server))?.server;
+      const others = alike.map(({ server }) => server).filter((server) => base && level(server) !== level(base));
+      return others.map((to) => ({ to, from: base as Choices }));
+    });
+    const byLevels = Map.groupBy(pairs, ({ to, from }) => `${level(to)} ÷ ${level(from)}`);
+    return [...byLevels.values()].map((of) => ({
+      factor,
+      to: level((of[0] as (typeof of)[0]).to),
+      from: level((of[0] as (typeof of)[0]).from),
+      pairs: of.map(({ to, from }): [string, string] => [to.name, from.name]),
+    }));
+  });
+  return found.map((effect) => {
+    const weights = new Map<string, number>();
+    for (const [to, from] of effect.pairs) {
+      weights.set(to, (weights.get(to) ?? 0) + 1 / effect.pairs.length);
+      weights.set(from, (weights.get(from) ?? 0) - 1 / effect.pairs.length);
+    }
+    return { ...effect, cpu: contrast(comparison, weights, found.length), goodput: goodputRatio(effect.pairs, solos) };
+  });
+}
+
+/** Twins and servers that do not say what they are have no choices. */
+function choicesOf({ name, runtime, framework, driver, workers }: Row): Choices[] {
+  if (runtime === null || framework === null || driver === null || workers === null || name.includes("#")) return [];
+  const word = (text: string) => text.split(" ")[0] as string;
+  return [
+    {
+      name,
+      runtime: word(runtime),
+      framework: word(framework),
+      driver: word(driver),
+      usual: !name.includes("@"),
+      workers,
+    },
+  ];
+}
+
+/** Block by block, so that what a block's minutes did to all of them cancels. */
+function goodputRatio(pairs: MainEffect["pairs"], solos: readonly Slice[]): Interval {
+  const byBlock = [...Map.groupBy(solos, ({ block }) => block).values()];
+  const ratios = byBlock.flatMap((slices) => {
+    const ln = (name: string) => Math.log(slices.find((slice) => slice.name === name)?.goodput ?? Number.NaN);
+    const mean = pairs.reduce((sum, [to, from]) => sum + ln(to) - ln(from), 0) / pairs.length;
+    return Number.isFinite(mean) ? [Math.exp(mean)] : [];
+  });
+  return ratios.length > 0 ? meanInterval(ratios, true) : { estimate: Number.NaN, low: Number.NaN, high: Number.NaN };
+}

@@ -1,0 +1,60 @@
+import type { Row } from "../analysis.ts";
+import type { Interval } from "../statistics.ts";
+
+export const count = (value: number) => Math.round(value).toLocaleString("en-US");
+const ms = (value: number) => value.toFixed(value < 10 ? 2 : 1);
+const mega = (bytes: number) => count(bytes / 1e6);
+export const percent = (part: number) => `${(part * 100).toFixed(part > 0 && part < 0.0995 ? 1 : 0)} %`;
+
+/** A value with the half width of its 95 % interval, upwards, which is the wider side. */
+export function withInterval(interval: Interval | null, show: (value: number) => string): string {
+  if (interval === null || Number.isNaN(interval.estimate)) return "-";
+  const half = interval.high / interval.estimate - 1;
+  const width = Number.isNaN(half) ? "" : half > 1 ? " ±>100%" : ` ±${Math.ceil(half * 100)}%`;
+  return show(interval.estimate) + width;
+}
+
+/** `1.19 (1.12–1.27)` */
+export const ratio = ({ estimate, low, high }: Interval, digits = 2): string =>
+  estimate.toFixed(digits) + (low === high ? "" : ` (${low.toFixed(digits)}–${high.toFixed(digits)})`);
+
+/** One column of a table of servers. */
+export interface Column {
+  readonly head: string;
+  readonly show: (row: Row) => string;
+  /** Text, not a number. */
+  readonly left?: true;
+  /** Where there is no room for all, those with the highest number go first. */
+  readonly spare: number;
+}
+
+/** What is shown of a server at an endpoint. */
+export const COLUMNS: readonly Column[] = [
+  { head: "rank", show: ({ standing }) => (standing ? [...new Set(standing.rank)].join("–") : "-"), spare: 0 },
+  { head: "ties", show: ({ standing }) => standing?.groups ?? "-", spare: 0 },
+  { head: "server", show: ({ name }) => name, left: true, spare: 0 },
+  { head: "CPU ÷ best", show: ({ standing }) => (standing ? ratio(standing.ratioToBest) : "-"), spare: 0 },
+  { head: "CPU µs", show: ({ cpuUsPerRequest }) => withInterval(cpuUsPerRequest, (us) => us.toFixed(1)), spare: 3 },
+  { head: "requests/s", show: ({ goodput }) => withInterval(goodput, count), spare: 0 },
+  { head: "p50 ms", show: ({ latencyMs }) => withInterval(latencyMs[50], ms), spare: 2 },
+  { head: "p99 ms", show: ({ latencyMs }) => withInterval(latencyMs[99], ms), spare: 1 },
+  { head: "RSS MB", show: ({ rssBytes }) => withInterval(rssBytes, mega), spare: 4 },
+  {
+    head: "limited by",
+    show: ({ verdict, errors }) => verdict.replace("-bound", "") + (errors > 0 ? `, ${count(errors)} errors` : ""),
+    left: true,
+    spare: 0,
+  },
+];
+
+/** What is shown of a server whatever the endpoint. */
+export const SERVER_COLUMNS: readonly Column[] = [
+  { head: "server", show: ({ name }) => name, left: true, spare: 0 },
+  { head: "start ms", show: ({ startupMs }) => withInterval(startupMs, count), spare: 0 },
+  { head: "RSS MB", show: ({ rssBytes }) => withInterval(rssBytes, mega), spare: 0 },
+  { head: "peak MB", show: ({ peakRssBytes }) => withInterval(peakRssBytes, mega), spare: 0 },
+  { head: "busiest thread", show: ({ busiest }) => withInterval(busiest, percent), spare: 0 },
+];
+
+/** `bun-raw, bun-hono and bun-elysia` */
+export const listed = (items: readonly string[]): string => new Intl.ListFormat("en-GB").format(items);

@@ -1,0 +1,45 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Eta } from "eta";
+import { COLUMNS, ratio, SERVER_COLUMNS } from "./format.ts";
+import { PERCENTILES, type Report } from "./report.ts";
+import { sight } from "./terminal.ts";
+
+const folder = join(import.meta.dirname, "page");
+
+/** @returns one file that needs no other: charts for eyes, the same numbers as tables, a filter. */
+export async function html(report: Report): Promise<string> {
+  const eta = new Eta({ views: folder });
+  const { histograms, ...manifest } = report.manifest ?? { histograms: {} };
+  return eta.render("page", {
+    report,
+    manifest,
+    columns: COLUMNS,
+    serverColumns: SERVER_COLUMNS,
+    ratio,
+    sight,
+    filters: filtersOf(report),
+    data: embedded({ report: { endpoints: report.endpoints }, percentiles: PERCENTILES }),
+    script: await bundle(),
+    style: readFileSync(join(folder, "style.css"), "utf8"),
+  });
+}
+
+/** What servers can be chosen by, where there is a choice. */
+function filtersOf({ endpoints }: Report): Record<string, string[]> {
+  const rows = endpoints.flatMap(({ rows }) => rows);
+  const word = (text: string | null) => text?.split(" ")[0] ?? "other";
+  const values = (["runtime", "framework", "driver"] as const).map(
+    (name) => [name, [...new Set(rows.map((row) => word(row[name])))].sort()] as const,
+  );
+  return Object.fromEntries(values.filter(([, all]) => all.length > 1));
+}
+
+/** In a script element nothing may look like its end. */
+const embedded = (data: unknown) => JSON.stringify(data).replaceAll("<", "\\u003c");
+
+async function bundle(): Promise<string> {
+  const { outputs } = await Bun.build({ entrypoints: [join(folder, "page.ts")], target: "browser", minify: true });
+  const script = (await outputs[0]?.text()) ?? "";
+  return script.replaceAll("</script", "<\\/script");
+}

@@ -1,0 +1,89 @@
+/** One line each: what a plan will do, what came out of `duet`, `tax`, `--slo` and `self-test`. */
+import type { Cores } from "../cores.ts";
+import type { Outcome } from "../duel.ts";
+import { isHere, orderOf, type Plan, totalSeconds } from "../plan.ts";
+import type { Finding } from "../self-test/self-test.ts";
+import type { Capacity, Slo } from "../slo.ts";
+import { proportionInterval } from "../statistics.ts";
+import { percent, ratio } from "./format.ts";
+import { render } from "./terminal.ts";
+
+/** One line: what a plan will do, how long it takes and on which cores. */
+export function describe(plan: Plan, cores: Cores | null): string {
+  const { targets, endpoints, connections, amount } = plan;
+  const minutes = Math.max(1, Math.round(totalSeconds(plan) / 60));
+  const where = () => {
+    if (!targets.every(isHere)) return "";
+    if (cores === null) return "; servers and generator share the cores";
+    const pinned = targets.every(({ kind }) => kind === "local");
+    return `; generator on cores ${cores.generator}, servers on ${pinned ? cores.server : "whichever they choose"}`;
+  };
+  return `${targets.length} servers × ${endpoints.length} endpoints, ${connections} connections, ${amount.blocks} blocks: about ${minutes} min${where()}`;
+}
+
+/** What every block of a plan will do, in this order. */
+export function order(plan: Plan): string {
+  const names = plan.targets.map(
+    (spec, i) =>
+      (spec.kind === "local" ? spec.name : (spec.name ?? spec.url)) +
+      (i > 0 && plan.amount.twin && i === plan.targets.length - 1 ? "#2" : ""),
+  );
+  return Array.from({ length: plan.amount.blocks }, (_, i) => {
+    const steps = orderOf(plan, i + 1, names, names);
+    return [
+      `block ${i + 1}`,
+      ...steps.map(
+        ({ endpoint, duets, solos }) =>
+          `  ${endpoint}: ${duets.map((pair) => pair.join(" and ")).join("; ")}; alone ${solos.join(", ")}`,
+      ),
+    ].join("\n");
+  }).join("\n");
+}
+
+
+/** One line for two targets at one endpoint. */
+export function outcome(pair: string, { endpoint, ratio: of, state, logRatios, smallestVisible }: Outcome): string {
+  return `${pair} ${endpoint}: ${ratio(of, 3)} of the CPU time per request, ${state}; ${logRatios.length} blocks, smallest visible difference ${percent(smallestVisible)}`;
+}
+
+/** One line for the highest rate that keeps a promise. */
+export function capacityLine(name: string, endpoint: string, slo: Slo, { low, high, reason }: Capacity): string {
+  const promise = `p${slo.percentile} < ${slo.limitMs} ms`;
+  if (low === 0) return `${name} ${endpoint}: ${promise} is not kept at any rate tried; ${reason}`;
+  const interval = high === null ? "or more" : `(${low.toFixed(1)}–${high.toFixed(1)})`;
+  return `${name} ${endpoint}: ${promise} up to ${low.toFixed(1)} requests/s ${interval}; ${reason}`;
+}
+
+/** One line for what one way of measuring said of one pair. */
+export function found({ way, server, endpoint, handicap, ratio, said }: Finding): string {
+  return `${server} ${endpoint} ${handicap > 0 ? `${percent(handicap)} more work` : "A/A"}: ${ratio.toFixed(3)} ${said} (${way})`;
+}
+
+/** How often each way of measuring was wrong, with the exact 95 % interval of that share. */
+export function selfTestTable(findings: readonly Finding[]): string {
+  const of = (all: readonly Finding[], wrong: (finding: Finding) => boolean): string => {
+    const k = all.filter(wrong).length;
+    const { low, high } = proportionInterval(k, all.length);
+    return `${k} of ${all.length} (${Math.floor(low * 100)}–${Math.ceil(high * 100)} %)`;
+  };
+  const ways = [...Map.groupBy(findings, ({ way }) => way)].map(([way, all]) => {
+    const equal = all.filter(({ handicap }) => handicap === 0);
+    const unequal = all.filter(({ handicap }) => handicap > 0);
+    return {
+      way,
+      "equal, called different": of(equal, ({ said }) => said !== "same"),
+      "5 % more work, not seen": of(unequal, ({ said }) => said === "same"),
+      "5 % more work, called faster": of(unequal, ({ said }) => said === "faster"),
+      "its ratios": spreadOf(unequal.map(({ ratio }) => ratio)),
+    };
+  });
+  const heads = Object.keys(ways[0] ?? {}) as (keyof (typeof ways)[0])[];
+  return render(
+    heads.map((head) => ({ head, show: (row: (typeof ways)[0]) => row[head], ...(head === "way" && { left: true as const }) })),
+    ways,
+  );
+}
+
+const spreadOf = (values: readonly number[]): string =>
+  values.length === 0 ? "-" : `${Math.min(...values).toFixed(3)}–${Math.max(...values).toFixed(3)}`;
+

@@ -1,0 +1,165 @@
+import * as Plot from "@observablehq/plot";
+import type { MainEffect } from "../../effects.ts";
+import type { Interval } from "../../statistics.ts";
+import type { Endpoint } from "../report.ts";
+
+/** Where and how wide a chart is drawn; `document` where there is no browser. */
+export interface Canvas {
+  readonly width: number;
+  readonly document?: Document;
+}
+
+/** A server that is shown, and how: the shape says the runtime, the colour the framework, for eyes that tell few colours. */
+interface Shown {
+  readonly name: string;
+  readonly runtime: string;
+  readonly framework: string;
+}
+
+const word = (text: string | null) => text?.split(" ")[0] ?? "other";
+const shownOf = ({ rows }: Endpoint, names: ReadonlySet<string>): (Shown & Endpoint["rows"][number])[] =>
+  rows
+    .filter(({ name }) => names.has(name))
+    .map((row) => ({ ...row, runtime: word(row.runtime), framework: word(row.framework) }));
+
+const FRAMEWORKS = ["raw", "express", "fastify", "hono", "elysia", "other"];
+const RUNTIMES = ["bun", "node", "other"];
+const color = { domain: FRAMEWORKS, range: FRAMEWORKS.map((_, i) => `var(--series-${i})`) };
+const symbol = { domain: RUNTIMES, range: ["circle", "square", "triangle"] as const };
+const ROW_HEIGHT = 26;
+
+function draw(title: string, { width, document }: Canvas, options: Plot.PlotOptions): Element {
+  const element = Plot.plot({
+    width,
+    marginLeft: Math.min(170, width / 3),
+    marginRight: 24,
+    style: { fontSize: "13px", background: "none" },
+    ...(document && { document }),
+    ...options,
+  });
+  element.setAttribute("role", "img");
+  element.setAttribute("aria-label", title);
+  return element;
+}
+
+/** CPU time per request over that of the first, with simultaneous intervals; those that tie with the first are shaded. */
+export function intervals(endpoint: Endpoint, names: ReadonlySet<string>, canvas: Canvas): Element {
+  const data = shownOf(endpoint, names).flatMap((row) =>
+    row.standing ? [{ ...row, ...row.standing.ratioToBest, groups: row.standing.groups }] : [],
+  );
+  const ends = data.flatMap(({ low, high }) => [low, high]);
+  const [least, most] = [Math.min(...ends), Math.max(...ends)];
+  return draw(`CPU time per request at ${endpoint.endpoint}, as a multiple of the least`, canvas, {
+    height: ROW_HEIGHT * data.length + 50,
+    x: { type: "log", domain: [least, most], nice: true, grid: true, label: "CPU time per request ÷ least", ticks: ticksOf(least, most), tickFormat: String },
+    y: { domain: data.map(({ name }) => name), label: null },
+    color,
+    symbol,
+    marks: [
+      Plot.barX(data.filter(({ groups }) => groups.includes("a")), { x1: least, x2: most, y: "name", fill: "var(--tie)", insetTop: -2, insetBottom: -2 }),
+      Plot.ruleX([1], { stroke: "currentColor", strokeOpacity: 0.4 }),
+      Plot.ruleY(data, { x1: "low", x2: "high", y: "name", stroke: "framework", strokeWidth: 2 }),
+      Plot.dot(data, { x: "estimate", y: "name", fill: "framework", symbol: "runtime", r: 5, className: "mark", title: ({ name, estimate, low, high, groups }) => `${name}: ${estimate.toFixed(2)} (${low.toFixed(2)}–${high.toFixed(2)}), ties ${groups}` }),
+      Plot.text(data, { text: "groups", y: "name", frameAnchor: "right", dx: 20, fontWeight: "bold" }),
+    ],
+  });
+}
+
+/** Numbers that people read on a log axis. */
+function ticksOf(least: number, most: number): number[] {
+  const ticks = [0.25, 0.5, 0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.5, 2, 3, 4, 5, 7, 10, 20, 50].filter((tick) => tick >= least && tick <= most);
+  return most / least > 2 ? ticks.filter((tick) => ![0.9, 1.1, 0.7].includes(tick)) : ticks;
+}
+
+/** Latency over percentile, spread so that each nine is as wide as the one before. */
+export function latencies(endpoint: Endpoint, percentiles: readonly number[], names: ReadonlySet<string>, canvas: Canvas): Element {
+  const nines = (p: number) => -Math.log10(1 - p / 100);
+  const servers = shownOf(endpoint, names);
+  const points = endpoint.curves.flatMap(({ name, ms }) => {
+    const server = servers.find((one) => one.name === name);
+    return server ? ms.map((latency, i) => ({ ...server, ms: latency, p: percentiles[i] as number })) : [];
+  });
+  const at = (p: number) => points.filter((point) => point.p === p);
+  const line = { x: (point: { p: number }) => nines(point.p), y: "ms", z: "name", stroke: "framework", strokeWidth: 1.8 } as const;
+  return draw(`Latency by percentile at ${endpoint.endpoint}`, canvas, {
+    height: 340,
+    marginLeft: 60,
+    x: { label: "percentile", ticks: [10, 50, 90, 99, 99.9].map(nines), tickFormat: (value: number) => `${Number((100 - 100 * 10 ** -value).toFixed(1))}`, grid: true },
+    y: { type: "log", label: "latency, ms", grid: true, ticks: 5, tickFormat: "~g" },
+    color,
+    symbol,
+    marks: [
+      Plot.line(points.filter(({ runtime }) => runtime !== "node"), line),
+      Plot.line(points.filter(({ runtime }) => runtime === "node"), { ...line, strokeDasharray: "5 3" }),
+      Plot.dot(at(99), { x: ({ p }) => nines(p), y: "ms", fill: "framework", symbol: "runtime", r: 4, className: "mark", title: ({ name, ms }) => `${name}: p99 ${ms.toFixed(2)} ms` }),
+    ],
+  });
+}
+
+/** What a request costs the server against how many it answers: the same thing twice, unless something else is the limit. */
+export function throughput(endpoint: Endpoint, names: ReadonlySet<string>, canvas: Canvas): Element {
+  const data = shownOf(endpoint, names).flatMap((row) =>
+    row.cpuUsPerRequest ? [{ ...row, us: row.cpuUsPerRequest, x: row.goodput.estimate, y: row.cpuUsPerRequest.estimate }] : [],
+  );
+  const whisker = ({ low, high, estimate }: Interval, end: "low" | "high") => {
+    const value = end === "low" ? low : high;
+    return Number.isNaN(value) ? estimate : Math.min(Math.max(value, estimate / 2), estimate * 2);
+  };
+  return draw(`CPU time per request and requests per second at ${endpoint.endpoint}`, canvas, {
+    height: 340,
+    marginLeft: 60,
+    marginRight: 90,
+    x: { type: "log", label: "requests per second, alone", grid: true, ticks: 4, tickFormat: "~s" },
+    y: { type: "log", label: "CPU µs per request", grid: true, ticks: 4, tickFormat: "~g" },
+    color,
+    symbol,
+    marks: [
+      Plot.ruleY(data, { y: "y", x1: ({ goodput }) => whisker(goodput, "low"), x2: ({ goodput }) => whisker(goodput, "high"), stroke: "framework", strokeOpacity: 0.5 }),
+      Plot.ruleX(data, { x: "x", y1: ({ us }) => whisker(us, "low"), y2: ({ us }) => whisker(us, "high"), stroke: "framework", strokeOpacity: 0.5 }),
+      Plot.dot(data, { x: "x", y: "y", fill: "framework", symbol: "runtime", r: 5, className: "mark", title: ({ name, x, y }) => `${name}: ${x.toFixed(0)} requests/s, ${y.toFixed(1)} µs` }),
+      Plot.text(data, { x: "x", y: "y", text: "name", dx: 8, textAnchor: "start", fontSize: 11 }),
+    ],
+  });
+}
+
+/** How far each server's cost lay from its own mean, block by block: a drift shows as a slope, a bad block as a step. */
+export function drift({ comparison, ...endpoint }: Endpoint, names: ReadonlySet<string>, canvas: Canvas): Element {
+  const servers = shownOf({ comparison, ...endpoint }, names);
+  const points = (comparison?.effects ?? []).flatMap(({ name, mean, perBlock }) => {
+    const server = servers.find((one) => one.name === name);
+    return server ? perBlock.map((effect, block) => ({ ...server, block: block + 1, part: Math.expm1(effect - mean) * 100 })) : [];
+  });
+  return draw(`Cost of each server block by block at ${endpoint.endpoint}`, canvas, {
+    height: 260,
+    marginLeft: 60,
+    x: { type: "point", label: "block" },
+    y: { label: "% from its own mean", grid: true },
+    color,
+    symbol,
+    marks: [
+      Plot.ruleY([0]),
+      Plot.line(points, { x: "block", y: "part", z: "name", stroke: "framework", strokeOpacity: 0.7 }),
+      Plot.dot(points.filter(({ block }) => block > 1), { x: "block", y: "part", fill: "framework", symbol: "runtime", r: 3, title: ({ name, part }) => `${name}: ${part.toFixed(1)} %` }),
+      Plot.dot(points.filter(({ block }) => block === 1), { x: "block", y: "part", fill: "framework", symbol: "runtime", r: 3, className: "mark", title: ({ name, part }) => `${name}: ${part.toFixed(1)} %` }),
+    ],
+  });
+}
+
+/** What one choice costs at each endpoint. */
+export function effect(endpoints: readonly Endpoint[], { to, from }: Pick<MainEffect, "to" | "from">, canvas: Canvas): Element {
+  const data = endpoints.flatMap(({ endpoint, effects }) =>
+    effects.filter((one) => one.to === to && one.from === from).map(({ cpu }) => ({ endpoint, ...cpu })),
+  );
+  const ends = data.flatMap(({ low, high }) => [low, high, 1]);
+  const [least, most] = [Math.min(...ends), Math.max(...ends)];
+  return draw(`CPU time per request of ${to} ÷ ${from}`, canvas, {
+    height: ROW_HEIGHT * data.length + 50,
+    x: { type: "log", domain: [least, most], nice: true, grid: true, label: `${to} ÷ ${from}`, ticks: ticksOf(least, most), tickFormat: String },
+    y: { domain: data.map(({ endpoint }) => endpoint), label: null },
+    marks: [
+      Plot.ruleX([1], { stroke: "currentColor", strokeOpacity: 0.4 }),
+      Plot.ruleY(data, { x1: "low", x2: "high", y: "endpoint", strokeWidth: 2, stroke: "var(--series-0)" }),
+      Plot.dot(data, { x: "estimate", y: "endpoint", r: 5, fill: "var(--series-0)", className: "mark", title: ({ endpoint, estimate, low, high }) => `${endpoint}: ${estimate.toFixed(2)} (${low.toFixed(2)}–${high.toFixed(2)})` }),
+    ],
+  });
+}

@@ -1,0 +1,88 @@
+/** Runs in the reader's browser: draws the charts of the servers and the endpoint that are chosen, and keeps the choice in the URL. */
+import type { Report } from "../report.ts";
+import * as charts from "./charts.ts";
+
+const { report, percentiles } = JSON.parse(document.getElementById("data")?.textContent ?? "") as {
+  report: Pick<Report, "endpoints">;
+  percentiles: number[];
+};
+const form = document.getElementById("filters") as HTMLFormElement;
+const all = <T extends Element>(selector: string) => [...document.querySelectorAll<T>(selector)];
+
+/** Chosen values of a group of boxes; all of them where none is ticked. */
+function chosen(group: string): Set<string> {
+  const boxes = all<HTMLInputElement>(`input[name="${group}"]`);
+  const ticked = boxes.filter(({ checked }) => checked);
+  return new Set((ticked.length > 0 ? ticked : boxes).map(({ value }) => value));
+}
+
+const endpointChosen = () => (form.elements.namedItem("endpoint") as HTMLSelectElement).value;
+
+function shownNames(): Set<string> {
+  const groups = [...new Set(all<HTMLInputElement>("#filters input").map(({ name }) => name))];
+  const allowed = new Map(groups.map((group) => [group, chosen(group)]));
+  const rows = all<HTMLElement>("tr[data-name]").filter((row) =>
+    groups.every((group) => allowed.get(group)?.has(row.dataset[group] ?? "")),
+  );
+  return new Set(rows.map((row) => row.dataset.name as string));
+}
+
+function drawAll(): void {
+  const names = shownNames();
+  const one = endpointChosen();
+  for (const row of all<HTMLElement>("tr[data-name]")) row.hidden = !names.has(row.dataset.name as string);
+  for (const section of all<HTMLElement>("[data-endpoint]")) section.hidden = one !== "" && section.dataset.endpoint !== one;
+  for (const figure of all<HTMLElement>("figure[data-chart]")) {
+    if (figure.hidden) continue;
+    const { chart, endpoint: path, to = "", from = "" } = figure.dataset;
+    const endpoint = report.endpoints.find((candidate) => candidate.endpoint === path);
+    const canvas = { width: figure.clientWidth };
+    const drawn = (() => {
+      if (chart === "effect") return charts.effect(report.endpoints, { to, from }, canvas);
+      if (!endpoint) return null;
+      if (chart === "intervals") return charts.intervals(endpoint, names, canvas);
+      if (chart === "latencies") return charts.latencies(endpoint, percentiles, names, canvas);
+      if (chart === "throughput") return charts.throughput(endpoint, names, canvas);
+      return charts.drift(endpoint, names, canvas);
+    })();
+    if (drawn) figure.querySelector(".chart")?.replaceChildren(drawn);
+  }
+}
+
+/** `#latency&endpoint=/plain&runtime=bun`: the part of the page, then what is chosen. */
+function readAddress(): void {
+  const [view = "", ...choices] = decodeURIComponent(location.hash.slice(1)).split("&");
+  (form.elements.namedItem("endpoint") as HTMLSelectElement).value = "";
+  for (const box of all<HTMLInputElement>("#filters input")) box.checked = false;
+  for (const choice of choices) {
+    const [name = "", value = ""] = choice.split("=");
+    if (name === "endpoint") (form.elements.namedItem("endpoint") as HTMLSelectElement).value = value;
+    for (const box of all<HTMLInputElement>(`input[name="${name}"]`)) if (box.value === value) box.checked = true;
+  }
+  drawAll();
+  if (view) document.getElementById(view)?.scrollIntoView();
+}
+
+function writeAddress(): void {
+  const [view = ""] = location.hash.slice(1).split("&");
+  const ticked = all<HTMLInputElement>("#filters input:checked").map(({ name, value }) => `${name}=${value}`);
+  const one = endpointChosen();
+  history.replaceState(null, "", `#${[view, ...(one ? [`endpoint=${one}`] : []), ...ticked].join("&")}`);
+  for (const link of all<HTMLAnchorElement>("nav a")) link.hash = [link.dataset.view, ...location.hash.split("&").slice(1)].join("&");
+}
+
+form.addEventListener("change", () => {
+  writeAddress();
+  drawAll();
+});
+form.addEventListener("reset", () => setTimeout(() => form.dispatchEvent(new Event("change")))); // after it is reset
+addEventListener("hashchange", readAddress);
+let width = innerWidth;
+addEventListener("resize", () => {
+  if (width !== innerWidth) drawAll();
+  width = innerWidth;
+});
+addEventListener("beforeprint", () => {
+  for (const details of all<HTMLDetailsElement>("details")) details.open = true;
+});
+readAddress();

@@ -1,0 +1,23 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseHTML } from "linkedom";
+import { intervals } from "./page/charts.ts";
+import type { Report } from "./report.ts";
+
+/** The endpoint that says most in one picture, where it was measured. */
+const TYPICAL = "/sqlite/random-5fields/5";
+
+/** @returns an SVG of CPU time per request at one endpoint, in the colours that the reader prefers. */
+export function picture({ endpoints }: Report): string {
+  const endpoint = endpoints.find((one) => one.endpoint === TYPICAL) ?? endpoints[0];
+  if (!endpoint) return "";
+  const { document } = parseHTML("<html></html>");
+  const names = new Set(endpoint.rows.map(({ name }) => name));
+  const svg = intervals(endpoint, names, { width: 760, document: document as unknown as Document });
+  const [root = ""] = /:root \{[^}]*\}/.exec(readFileSync(join(import.meta.dirname, "page/style.css"), "utf8")) ?? [];
+  const style = document.createElement("style");
+  style.textContent = root;
+  svg.prepend(style as unknown as Node);
+  svg.setAttribute("xmlns", "http://www.w3.org/2000/svg");
+  return `${svg.outerHTML}\n`;
+}

@@ -1,0 +1,102 @@
+/** docs/report.html as a reader's browser shows it. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdirSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import puppeteer, { type Browser, type Page } from "puppeteer-core";
+import { readReport } from "../bench/report/report.ts";
+import { describeIf } from "./harness.ts";
+
+const CHROMIUM = ["chromium", "chromium-browser", "google-chrome"].map((name) => Bun.which(name)).find(Boolean);
+const AXE = readFileSync(resolve("node_modules/axe-core/axe.min.js"), "utf8");
+const ADDRESS = pathToFileURL(resolve("docs/report.html")).href;
+/** Where screenshots are left to be looked at. */
+const SHOTS = resolve(".tools/screenshots");
+
+describeIf(CHROMIUM !== undefined, "there is no Chromium", "docs/report.html", () => {
+  const { endpoints } = readReport("results.csv");
+  let browser: Browser;
+  let page: Page;
+  const complaints: string[] = [];
+  const requests: string[] = [];
+
+  beforeAll(async () => {
+    mkdirSync(SHOTS, { recursive: true });
+    browser = await puppeteer.launch({ executablePath: CHROMIUM as string, args: ["--no-sandbox"] });
+    page = await browser.newPage();
+    page.on("console", (message) => void (message.type() === "error" && complaints.push(message.text())));
+    page.on("pageerror", (error) => void complaints.push(String(error)));
+    page.on("request", (request) => void requests.push(request.url()));
+    await page.setViewport({ width: 1280, height: 900 });
+    await page.goto(ADDRESS);
+  });
+  afterAll(() => browser?.close());
+
+  const marks = (chart: string) =>
+    page.$$eval(`figure[data-chart="${chart}"]`, (figures) =>
+      figures.filter((figure) => !figure.hidden).map((figure) => figure.querySelectorAll(".mark > *").length),
+    );
+  const visible = () =>
+    page.$$eval("#tables tbody tr", (rows) => rows.filter((row) => row.checkVisibility()).map((row) => row.dataset.name));
+
+  test("no error, and no request but for the file itself", () => {
+    expect(complaints).toEqual([]);
+    expect(requests.filter((url) => !url.startsWith("data:"))).toEqual([ADDRESS]);
+  });
+
+  test.each(["intervals", "latencies", "throughput", "drift"])("%s: one mark per server and a chart per endpoint", async (chart) => {
+    expect(await marks(chart)).toEqual(endpoints.map(({ rows }) => rows.length));
+  });
+
+  test("effects: one mark per endpoint", async () => {
+    expect(new Set(await marks("effect"))).toEqual(new Set([endpoints.length]));
+  });
+
+  test("every chart says what it shows, and its numbers are text", async () => {
+    const labels = await page.$$eval(".chart svg", (charts) => charts.map((chart) => chart.getAttribute("aria-label") ?? ""));
+    expect(labels.filter((label) => label.length < 20)).toEqual([]);
+    const text = await page.$eval("#tables", (tables) => tables.textContent ?? "");
+    for (const { rows } of endpoints) {
+      for (const { standing } of rows) expect(text).toContain(standing?.ratioToBest.estimate.toFixed(2) ?? "-");
+    }
+  });
+
+  test("filters work by keyboard, and the address keeps them", async () => {
+    await page.focus('#filters input[value="bun"]');
+    await page.keyboard.press("Space");
+    await page.focus("#filters select");
+    await page.keyboard.type("/plain");
+    await page.keyboard.press("Enter");
+    const bun = endpoints.find(({ endpoint }) => endpoint === "/plain")?.rows.filter(({ runtime }) => runtime?.startsWith("bun"));
+    expect((await visible()).sort()).toEqual(bun?.map(({ name }) => name).sort() as string[]);
+    expect(await marks("intervals")).toEqual([bun?.length as number]);
+    const address = page.url();
+    expect(address).toEndWith("endpoint=/plain&runtime=bun");
+    await page.goto("about:blank");
+    await page.goto(address);
+    expect((await visible()).sort()).toEqual(bun?.map(({ name }) => name).sort() as string[]);
+    await page.focus('#filters button[type="reset"]');
+    await page.keyboard.press("Enter");
+    await page.waitForFunction(() => !location.hash.includes("="));
+    expect(await marks("intervals")).toHaveLength(endpoints.length);
+  });
+
+  for (const scheme of ["light", "dark"] as const) {
+    for (const width of [1280, 390]) {
+      test(`${scheme}, ${width} pixels wide: nothing sticks out, no accessibility violation`, async () => {
+        await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: scheme }]);
+        await page.setViewport({ width, height: 900 });
+        await page.goto("about:blank");
+        await page.goto(ADDRESS);
+        expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+        await page.evaluate(AXE);
+        const violations = await page.evaluate(async () => {
+          const { axe } = window as unknown as { axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> } };
+          return (await axe.run()).violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
+        });
+        expect(violations).toEqual([]);
+        await page.screenshot({ path: join(SHOTS, `${scheme}-${width}.png`) as `${string}.png` });
+      });
+    }
+  }
+});

@@ -1,0 +1,228 @@
+/** What is shown of a run: the same for any order of its rows, and true of the files in this repository. */
+import { describe, expect, test } from "bun:test";
+import { copyFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { SimpleFaker } from "@faker-js/faker";
+import { parse } from "csv-parse/sync";
+import { stringify } from "csv-stringify/sync";
+import { PICTURE, README, updated } from "../bench/report/command.ts";
+import { compareRuns } from "../bench/report/compare.ts";
+import { html } from "../bench/report/html.ts";
+import { markdown } from "../bench/report/markdown.ts";
+import { picture } from "../bench/report/picture.ts";
+import { readReport, reportOf } from "../bench/report/report.ts";
+import { terminal } from "../bench/report/terminal.ts";
+import { appendSlices, readResults, type Slice } from "../bench/results.ts";
+import { finish, resultsIn, scratch } from "./harness.ts";
+
+const newFile = resultsIn(scratch());
+const RESULTS = "results.csv";
+const faker = new SimpleFaker();
+faker.seed(1);
+
+/** CPU µs per request of each server; every slice is one of these times a known noise. */
+const COSTS = { "bun-hono": 10, "bun-hono@better-sqlite3": 12, "bun-raw": 10, "node-hono": 16, "node-raw": 15 };
+const DRIVERS: Record<string, string> = { "bun-hono": "bun:sqlite", "bun-raw": "bun:sqlite" };
+
+/** A run of three blocks with known truth, as bench.sh would append it. */
+function known({ run = "2026-01-01T00:00:00.000Z", slower = "", protocol = 2 } = {}): Slice[] {
+  const noise = () => Math.exp((faker.number.float() - 0.5) / 50);
+  const names = Object.keys(COSTS) as (keyof typeof COSTS)[];
+  let slice = 0;
+  const one = (block: number, endpoint: string, name: keyof typeof COSTS, partner: string | null): Slice => {
+    const us = COSTS[name] * (name === slower ? 1.2 : 1) * noise();
+    const [runtime = "", framework = ""] = name.split(/[-@]/);
+    return {
+      name,
+      endpoint,
+      requests: 1_000,
+      errors: 0,
+      averageMs: us / 10,
+      goodput: 1e6 / us,
+      p50Ms: us / 10,
+      p90Ms: us / 5,
+      p99Ms: us / 2,
+      p999Ms: us,
+      cpuUsPerRequest: us,
+      rssBytes: 80e6,
+      connections: 100,
+      sockets: 100,
+      seconds: 1,
+      kind: partner ? "duet" : "closed",
+      run,
+      startedAt: run,
+      protocol,
+      runtime: `${runtime} 1.0.0`,
+      framework: `${framework} 1.0.0`,
+      driver: `${name.includes("@") ? "better-sqlite3" : (DRIVERS[name] ?? "better-sqlite3")} 3.50`,
+      workers: 1,
+      target: "http://127.0.0.1:3000",
+      host: "here",
+      block,
+      slice,
+      partner,
+      targetRate: null,
+      verdict: partner ? null : "server-bound",
+      maxMs: us,
+      busiest: 1,
+      peakRssBytes: 90e6,
+      startupMs: 100,
+      generatorCpu: 0.5,
+      bytesPerRequest: 100,
+    };
+  };
+  return [1, 2, 3].flatMap((block) =>
+    ["/plain", "/sqlite/random-5fields/5"].flatMap((endpoint) => [
+      ...[1, 2].flatMap((step) =>
+        names.flatMap((name, i) => {
+          const other = names[(i + step) % names.length] as keyof typeof COSTS;
+          slice++;
+          return [one(block, endpoint, name, other), one(block, endpoint, other, name)];
+        }),
+      ),
+      ...names.map((name) => {
+        slice++;
+        return one(block, endpoint, name, null);
+      }),
+    ]),
+  );
+}
+
+const run = known();
+const report = reportOf(run, null);
+
+describe("a run of known truth", () => {
+  test("on a terminal", () => expect(terminal(report, 100)).toMatchSnapshot());
+  test("as Markdown", () => expect(markdown(report)).toMatchSnapshot());
+  test("behind the charts", () => {
+    const rounded = JSON.stringify(report.endpoints, (_, value) => (typeof value === "number" ? Number(value.toPrecision(6)) : value), 1);
+    expect(rounded).toMatchSnapshot();
+  });
+
+  test("the answer names the ties, what a choice costs and what was not told apart", () => {
+    const answer = report.answer.join("\n");
+    expect(answer).toContain("/plain and /sqlite/random-5fields/5: bun-hono and bun-raw tie for the least CPU time");
+    expect(answer).toMatch(/bun with bun:sqlite instead of node with better-sqlite3: 0\.6\d \(0\.\d\d–0\.\d\d\) of the CPU time/);
+    expect(answer).toMatch(/better-sqlite3 on bun instead of bun:sqlite on bun: 1\.\d\d \(.*different at 1 of 1 endpoints/);
+    expect(answer).toContain("Not told apart at any endpoint: bun-hono and bun-raw");
+  });
+
+  for (const width of [80, 100]) {
+    test(`fits ${width} columns, and no name is cut`, () => {
+      const lines = terminal(report, width).split("\n");
+      expect(Math.max(...lines.map(Bun.stringWidth))).toBeLessThanOrEqual(width);
+      for (const name of Object.keys(COSTS)) expect(lines.some((line) => line.includes(` ${name} `))).toBe(true);
+    });
+  }
+});
+
+describe("the order of rows", () => {
+  for (const seed of [1, 2, 3]) {
+    test(`does not matter (${seed})`, async () => {
+      const shuffler = new SimpleFaker();
+      shuffler.seed(seed);
+      const [slices, manifest] = [readResults(RESULTS), readReport(RESULTS).manifest];
+      const newest = slices.filter((slice) => slice.run === manifest?.run);
+      const shuffled = reportOf(shuffler.helpers.shuffle(newest), manifest);
+      const ordered = reportOf(newest, manifest);
+      expect(terminal(shuffled, 100)).toBe(terminal(ordered, 100));
+      expect(markdown(shuffled)).toBe(markdown(ordered));
+      expect(await html(shuffled)).toBe(await html(ordered));
+    });
+  }
+});
+
+describe("two runs", () => {
+  const RUN = "2026-02-02T00:00:00.000Z";
+
+  test("what became dearer is different, the rest is not", () => {
+    const changes = compareRuns(run, known({ run: RUN, slower: "node-raw" }));
+    expect(changes).toHaveLength(10);
+    for (const { name, relativeCpu } of changes) {
+      // All others became cheaper against a mean that rose by a fifth of 20 %.
+      expect(relativeCpu?.estimate).toBeWithin(...(name === "node-raw" ? ([1.13, 1.19] as const) : ([0.94, 0.99] as const)));
+    }
+  });
+
+  test("of different protocols are refused in one line", async () => {
+    const file = newFile();
+    await appendSlices(file, [...run, ...known({ run: RUN, protocol: 1 })]);
+    const { code, output } = await finish(["./bench.sh", "report", file, "--compare", run[0]?.run ?? "", RUN]);
+    expect([code, output]).toEqual([1, expect.stringMatching(/^run .* is of protocol 2, run .* of protocol 1: .*\n$/)]);
+  });
+
+  test("are shown with what is different", async () => {
+    const file = newFile();
+    await appendSlices(file, [...run, ...known({ run: RUN, slower: "node-raw" })]);
+    const { code, output } = await finish(["./bench.sh", "report", file, "--compare", run[0]?.run ?? "", RUN]);
+    expect([code, output]).toEqual([0, expect.stringMatching(/node-raw +\/plain +1\.\d\d \(\d\.\d\d–\d\.\d\d\) \*/)]);
+  });
+});
+
+test("results of others are told what they show", async () => {
+  const { code, output } = await finish(["./bench.sh", "report", "tests/fixtures/six-columns.csv"]);
+  expect(code).toBe(0);
+  expect(output).toContain("in every row requests/s × latency is about 9");
+  expect(output).toContain("the line was measured, not the servers");
+  expect(output).toMatch(/bun-hono.*: \/plain came out slower than an endpoint that also reads the database/);
+  expect(output).toContain("nothing can be ranked");
+});
+
+describe("a mistake is one line, and changes nothing", () => {
+  const whole = readFileSync(RESULTS, "utf8");
+  const lines = whole.split("\n");
+  const edit = (line: number, column: number, text: string) => {
+    const records: string[][] = parse(whole);
+    (records[line - 1] as string[])[column] = text;
+    return stringify(records.slice(0, 5));
+  };
+  const cases: [string, string, string][] = [
+    ["a number that is none", edit(3, 5, "fast"), 'line 3: column QPS: "fast" is not a number'],
+    ["an empty field", edit(4, 0, ""), "line 4: column Name is empty"],
+    ["an unknown kind", edit(2, 15, "trio"), 'line 2: column Kind: "trio" is not duet, closed, open'],
+    ["a torn row", `${lines.slice(0, 3).join("\n")}\nbun-raw,/pla`, "line 4: "],
+    ["other columns", "a,b\n1,2\n", 'line 1: there is no column "Name"'],
+    ["no rows", `${lines[0]}\n`, "has no rows"],
+  ];
+  for (const [name, content, problem] of cases) {
+    test(name, async () => {
+      const file = newFile();
+      const page = `${file}.html`;
+      writeFileSync(file, content);
+      const { code, output } = await finish(["./bench.sh", "report", file, "--html", page]);
+      expect([code, output.trimEnd().split("\n").length, output]).toEqual([1, 1, expect.stringContaining(problem)]);
+      expect([readFileSync(file, "utf8"), existsSync(page)]).toEqual([content, false]);
+    });
+  }
+
+  test.each([
+    [["missing.csv"], '"missing.csv" cannot be read'],
+    [["--run", "never"], '--run "never" is not in results.csv'],
+    [["--compare", "never", "ever"], '--compare: run "never" is not in results.csv'],
+    [["--compare", "one"], "--compare takes two runs, not 1"],
+    [["tests/fixtures/six-columns.csv", "--html", "x.html"], "--html and --readme show one file of ./bench.sh"],
+  ])("report %j", async (args, problem) => {
+    const { code, output } = await finish(["./bench.sh", "report", ...args]);
+    expect([code, output]).toEqual([1, expect.stringContaining(problem)]);
+  });
+});
+
+describe("what is in the repository is what results.csv says", () => {
+  const committed = readReport(RESULTS);
+  test(README, () => expect(readFileSync(README, "utf8")).toBe(updated(readFileSync(README, "utf8"), committed)));
+  test(PICTURE, () => expect(readFileSync(PICTURE, "utf8")).toBe(picture(committed)));
+  test("docs/report.html", async () => {
+    const page = join("docs", "report.html");
+    const written = (text: string) => text.replace(/<script type="module">.*?<\/script>/s, ""); // other versions of Bun bundle otherwise
+    expect(written(readFileSync(page, "utf8"))).toBe(written(await html(committed)));
+    expect(readFileSync(page).length).toBeLessThan(2e6);
+  });
+});
+
+test("--html writes one file that asks for no other", async () => {
+  const file = newFile();
+  copyFileSync(RESULTS, file);
+  const { code } = await finish(["./bench.sh", "report", file, "--html", `${file}.html`]);
+  const page = readFileSync(`${file}.html`, "utf8");
+  expect([code, /(?:src|href)="(?!#|data:)/.exec(page)]).toEqual([0, null]);
+});
