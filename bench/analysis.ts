@@ -50,23 +50,25 @@ export interface Context {
 export function analyse(slices: readonly Slice[], context: Context): Table[] {
   const inOrder = slices.toSorted((a, b) => a.slice - b.slice || compareText(a.name, b.name));
   const groups = [...Map.groupBy(inOrder, ({ endpoint }) => endpoint)];
-  return groups.sort(([a], [b]) => place(ENDPOINTS, a) - place(ENDPOINTS, b) || compareText(a, b)).map(([endpoint, group]) => {
-    const solos = group.filter(({ kind }) => kind !== "duet");
-    const comparison = compareDuets(group);
-    const standings = comparison?.standings ?? [];
-    const byName = Map.groupBy(solos, ({ name }) => name);
-    const rows = [...byName].map(([name, of]) =>
-      rowOf(of, standings.find((one) => one.name === name) ?? null, context.histograms[name]?.[endpoint]),
-    );
-    const order = standings.map(({ name }) => name);
-    return {
-      endpoint,
-      load: solos.some(({ kind }) => kind === "open") ? "open" : "closed",
-      comparison,
-      rows: rows.toSorted((a, b) => place(order, a.name) - place(order, b.name) || compareText(a.name, b.name)),
-      remarks: remarksOf(endpoint, rows, byName, context),
-    };
-  });
+  return groups
+    .sort(([a], [b]) => place(ENDPOINTS, a) - place(ENDPOINTS, b) || compareText(a, b))
+    .map(([endpoint, group]) => {
+      const solos = group.filter(({ kind }) => kind !== "duet");
+      const comparison = compareDuets(group);
+      const standings = comparison?.standings ?? [];
+      const byName = Map.groupBy(solos, ({ name }) => name);
+      const rows = [...byName].map(([name, of]) =>
+        rowOf(of, standings.find((one) => one.name === name) ?? null, context.histograms[name]?.[endpoint]),
+      );
+      const order = standings.map(({ name }) => name);
+      return {
+        endpoint,
+        load: solos.some(({ kind }) => kind === "open") ? "open" : "closed",
+        comparison,
+        rows: rows.toSorted((a, b) => place(order, a.name) - place(order, b.name) || compareText(a.name, b.name)),
+        remarks: remarksOf(endpoint, rows, byName, context),
+      };
+    });
 }
 
 const compareText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);

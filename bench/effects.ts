@@ -31,7 +31,10 @@ interface Choices {
 
 /** Of each factor: the level of a server, what must be equal to compare two, and the level that others are compared with. */
 const FACTORS: Readonly<
-  Record<Factor, { level: (of: Choices) => string; groups: (of: Choices) => string[]; isBase: (of: Choices) => boolean }>
+  Record<
+    Factor,
+    { level: (of: Choices) => string; groups: (of: Choices) => string[]; isBase: (of: Choices) => boolean }
+  >
 > = {
   runtime: {
     level: ({ runtime, driver }) => `${runtime} with ${driver}`,

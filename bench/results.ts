@@ -1,4 +1,13 @@
-import { appendFileSync, closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { CsvError, parse } from "csv-parse/sync";
 import { stringify } from "csv-stringify/sync";
@@ -149,7 +158,10 @@ export const isPlain = (file: string): boolean =>
 /** @throws UsageError naming file, line, column and value where something is not as it should be. */
 export const readResults = (file: string): Slice[] => readTable(file, COLUMNS) as unknown as Slice[];
 export const readPlain = (file: string): PlainRow[] =>
-  readTable(file, Object.fromEntries(PLAIN_COLUMNS.map((name) => [name, COLUMNS[name] as string]))) as unknown as PlainRow[];
+  readTable(
+    file,
+    Object.fromEntries(PLAIN_COLUMNS.map((name) => [name, COLUMNS[name] as string])),
+  ) as unknown as PlainRow[];
 
 /** Fields that are empty in some rows: of duets, of servers that do not say what they are, of remote ones. */
 const OPTIONAL = new Set(
@@ -171,14 +183,17 @@ function readTable(file: string, columns: Readonly<Record<string, string>>): Rec
     records = parse(readFileSync(file), { columns: check, info: true, bom: true, skip_empty_lines: true });
   } catch (error) {
     if (error instanceof CsvError) throw problem(Number(error.lines), error.message);
-    throw error instanceof UsageError ? error : new UsageError(`"${file}" cannot be read (${(error as Error).message})`);
+    throw error instanceof UsageError
+      ? error
+      : new UsageError(`"${file}" cannot be read (${(error as Error).message})`);
   }
   return records.map(({ record, info: { lines } }) => {
     const fields = wanted.map(([column, key]) => {
       const content = value(column, record[column]);
       if (Number.isNaN(content)) throw problem(lines, `column ${column}: "${record[column]}" is not a number`);
       if (content === null && !OPTIONAL.has(column)) throw problem(lines, `column ${column} is empty`);
-      if (column === "Kind" && !KINDS.has(content)) throw problem(lines, `column Kind: "${content}" is not ${[...KINDS].join(", ")}`);
+      if (column === "Kind" && !KINDS.has(content))
+        throw problem(lines, `column Kind: "${content}" is not ${[...KINDS].join(", ")}`);
       return [key, content] as const;
     });
     return Object.fromEntries(fields);

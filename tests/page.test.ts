@@ -37,23 +37,30 @@ describeIf(CHROMIUM !== undefined, "there is no Chromium", "docs/report.html", (
       figures.filter((figure) => !figure.hidden).map((figure) => figure.querySelectorAll(".mark > *").length),
     );
   const visible = () =>
-    page.$$eval("#tables tbody tr", (rows) => rows.filter((row) => row.checkVisibility()).map((row) => row.dataset.name));
+    page.$$eval("#tables tbody tr", (rows) =>
+      rows.filter((row) => row.checkVisibility()).map((row) => row.dataset.name),
+    );
 
   test("no error, and no request but for the file itself", () => {
     expect(complaints).toEqual([]);
     expect(requests.filter((url) => !url.startsWith("data:"))).toEqual([ADDRESS]);
   });
 
-  test.each(["intervals", "latencies", "throughput", "drift"])("%s: one mark per server and a chart per endpoint", async (chart) => {
-    expect(await marks(chart)).toEqual(endpoints.map(({ rows }) => rows.length));
-  });
+  test.each(["intervals", "latencies", "throughput", "drift"])(
+    "%s: one mark per server and a chart per endpoint",
+    async (chart) => {
+      expect(await marks(chart)).toEqual(endpoints.map(({ rows }) => rows.length));
+    },
+  );
 
   test("effects: one mark per endpoint", async () => {
     expect(new Set(await marks("effect"))).toEqual(new Set([endpoints.length]));
   });
 
   test("every chart says what it shows, and its numbers are text", async () => {
-    const labels = await page.$$eval(".chart svg", (charts) => charts.map((chart) => chart.getAttribute("aria-label") ?? ""));
+    const labels = await page.$$eval(".chart svg", (charts) =>
+      charts.map((chart) => chart.getAttribute("aria-label") ?? ""),
+    );
     expect(labels.filter((label) => label.length < 20)).toEqual([]);
     const text = await page.$eval("#tables", (tables) => tables.textContent ?? "");
     for (const { rows } of endpoints) {
@@ -67,7 +74,9 @@ describeIf(CHROMIUM !== undefined, "there is no Chromium", "docs/report.html", (
     await page.focus("#filters select");
     await page.keyboard.type("/plain");
     await page.keyboard.press("Enter");
-    const bun = endpoints.find(({ endpoint }) => endpoint === "/plain")?.rows.filter(({ runtime }) => runtime?.startsWith("bun"));
+    const bun = endpoints
+      .find(({ endpoint }) => endpoint === "/plain")
+      ?.rows.filter(({ runtime }) => runtime?.startsWith("bun"));
     expect((await visible()).sort()).toEqual(bun?.map(({ name }) => name).sort() as string[]);
     expect(await marks("intervals")).toEqual([bun?.length as number]);
     const address = page.url();
@@ -91,7 +100,9 @@ describeIf(CHROMIUM !== undefined, "there is no Chromium", "docs/report.html", (
         expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
         await page.evaluate(AXE);
         const violations = await page.evaluate(async () => {
-          const { axe } = window as unknown as { axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> } };
+          const { axe } = window as unknown as {
+            axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
+          };
           return (await axe.run()).violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
         });
         expect(violations).toEqual([]);

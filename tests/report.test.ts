@@ -95,22 +95,30 @@ describe("a run of known truth", () => {
   test("on a terminal", () => expect(terminal(report, 100)).toMatchSnapshot());
   test("as Markdown", () => expect(markdown(report)).toMatchSnapshot());
   test("behind the charts", () => {
-    const rounded = JSON.stringify(report.endpoints, (_, value) => (typeof value === "number" ? Number(value.toPrecision(6)) : value), 1);
+    const rounded = JSON.stringify(
+      report.endpoints,
+      (_, value) => (typeof value === "number" ? Number(value.toPrecision(6)) : value),
+      1,
+    );
     expect(rounded).toMatchSnapshot();
   });
 
   test("the answer names the ties, what a choice costs and what was not told apart", () => {
     const answer = report.answer.join("\n");
     expect(answer).toContain("/plain and /sqlite/random-5fields/5: bun-hono and bun-raw tie for the least CPU time");
-    expect(answer).toMatch(/bun with bun:sqlite instead of node with better-sqlite3: 0\.6\d \(0\.\d\d–0\.\d\d\) of the CPU time/);
-    expect(answer).toMatch(/better-sqlite3 on bun instead of bun:sqlite on bun: 1\.\d\d \(.*different at 1 of 1 endpoints/);
+    expect(answer).toMatch(
+      /bun with bun:sqlite instead of node with better-sqlite3: 0\.6\d \(0\.\d\d–0\.\d\d\) of the CPU time/,
+    );
+    expect(answer).toMatch(
+      /better-sqlite3 on bun instead of bun:sqlite on bun: 1\.\d\d \(.*different at 1 of 1 endpoints/,
+    );
     expect(answer).toContain("Not told apart at any endpoint: bun-hono and bun-raw");
   });
 
   for (const width of [80, 100]) {
     test(`fits ${width} columns, and no name is cut`, () => {
       const lines = terminal(report, width).split("\n");
-      expect(Math.max(...lines.map(Bun.stringWidth))).toBeLessThanOrEqual(width);
+      expect(Math.max(...lines.map((line) => Bun.stringWidth(line)))).toBeLessThanOrEqual(width);
       for (const name of Object.keys(COSTS)) expect(lines.some((line) => line.includes(` ${name} `))).toBe(true);
     });
   }
@@ -140,7 +148,8 @@ describe("two runs", () => {
     expect(changes).toHaveLength(10);
     for (const { name, relativeCpu } of changes) {
       // All others became cheaper against a mean that rose by a fifth of 20 %.
-      expect(relativeCpu?.estimate).toBeWithin(...(name === "node-raw" ? ([1.13, 1.19] as const) : ([0.94, 0.99] as const)));
+      const [low, high] = name === "node-raw" ? [1.13, 1.19] : [0.94, 0.99];
+      expect(relativeCpu?.estimate).toBeWithin(low as number, high as number);
     }
   });
 

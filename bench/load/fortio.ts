@@ -81,7 +81,8 @@ export async function load(
   signal.throwIfAborted();
   const since = performance.now();
   const child = spawn(command, signal);
-  const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+  const read = (stream: ReadableStream) => new Response(stream).text();
+  const [stdout, stderr] = await Promise.all([read(child.stdout), read(child.stderr)]);
   const code = await child.exited;
   const ran = performance.now() - since;
   signal.throwIfAborted();

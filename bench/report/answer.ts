@@ -31,10 +31,18 @@ const at = (of: readonly Endpoint[]) => listed(of.map(({ endpoint }) => endpoint
 /** Who needs the least CPU time. */
 function firsts(endpoints: readonly Endpoint[]): string[] {
   const winners = ({ comparison }: Endpoint) =>
-    comparison && listed(comparison.standings.filter(({ groups }) => groups.includes("a")).map(({ name }) => name).sort());
+    comparison &&
+    listed(
+      comparison.standings
+        .filter(({ groups }) => groups.includes("a"))
+        .map(({ name }) => name)
+        .sort(),
+    );
   return together(endpoints, winners).map(([names, of]) => {
     const visible = of.flatMap(({ comparison }) => comparison?.smallestVisible ?? []);
-    const tie = names.includes(" and ") ? "tie for the least CPU time per request" : "needs the least CPU time per request";
+    const tie = names.includes(" and ")
+      ? "tie for the least CPU time per request"
+      : "needs the least CPU time per request";
     return `${at(of)}: ${names} ${tie} (a difference from ${percent(Math.max(...visible))} on would have been seen).`;
   });
 }
@@ -74,7 +82,11 @@ function limits(endpoints: readonly Endpoint[]): string[] {
   const remarks = endpoints.flatMap(({ endpoint, rows, remarks }) =>
     remarks
       .filter(({ verdict }) => UNRANKED.has(verdict) || verdict === "service time")
-      .map(({ verdict, names, text }) => ({ verdict, text, where: `${names.length === rows.length ? "all" : listed(names)} at ${endpoint}` })),
+      .map(({ verdict, names, text }) => ({
+        verdict,
+        text,
+        where: `${names.length === rows.length ? "all" : listed(names)} at ${endpoint}`,
+      })),
   );
   return [...Map.groupBy(remarks, ({ verdict }) => verdict)].map(
     ([verdict, of]) =>
@@ -108,7 +120,9 @@ function circumstances(endpoints: readonly Endpoint[], manifest: Manifest | null
       ? [`${at(unranked)}: not ranked; that takes two servers on one machine, their CPU time and two blocks.`]
       : []),
     ...(running
-      ? ["Servers that run already are not restarted: how much they differ from start to start is not in these intervals."]
+      ? [
+          "Servers that run already are not restarted: how much they differ from start to start is not in these intervals.",
+        ]
       : []),
   ];
 }

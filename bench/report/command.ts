@@ -43,7 +43,9 @@ function compareRuns(files: readonly string[], runs: readonly string[]): string 
   const [a, b] = runs.map((run) => {
     const slices = all.filter((slice) => slice.run === run);
     if (slices.length > 0) return slices;
-    throw new UsageError(`--compare: run "${run}" is not in ${files.join(", ")}, which has ${runsOf(all).slice(-5).join(", ")}`);
+    throw new UsageError(
+      `--compare: run "${run}" is not in ${files.join(", ")}, which has ${runsOf(all).slice(-5).join(", ")}`,
+    );
   });
   return comparison(a ?? [], b ?? []);
 }

@@ -34,7 +34,10 @@ export function compareRuns(a: readonly Slice[], b: readonly Slice[]): Change[] 
   return cells
     .map(({ endpoint, name }) => {
       const of = (slices: readonly Slice[], field: "cpuUsPerRequest" | "goodput") =>
-        perBlock(slices.filter((slice) => slice.endpoint === endpoint && slice.name === name), field);
+        perBlock(
+          slices.filter((slice) => slice.endpoint === endpoint && slice.name === name),
+          field,
+        );
       return {
         endpoint,
         name,
@@ -65,8 +68,12 @@ function relative(slices: readonly Slice[], other: readonly Slice[]): Map<string
     );
     if (!shared || shared.length < 2) continue;
     for (const { name, perBlock } of shared) {
-      const mean = (block: number) => shared.reduce((sum, one) => sum + (one.perBlock[block] as number), 0) / shared.length;
-      result.set(`${endpoint} ${name}`, perBlock.map((effect, block) => Math.exp(effect - mean(block))));
+      const mean = (block: number) =>
+        shared.reduce((sum, one) => sum + (one.perBlock[block] as number), 0) / shared.length;
+      result.set(
+        `${endpoint} ${name}`,
+        perBlock.map((effect, block) => Math.exp(effect - mean(block))),
+      );
     }
   }
   return result;

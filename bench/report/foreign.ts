@@ -22,7 +22,10 @@ function inFlight(rows: readonly PlainRow[]): string[] {
   const waiting = rows.map(({ goodput, averageMs }) => (goodput * averageMs) / 1e3).sort((a, b) => a - b);
   const latency = rows.map(({ averageMs }) => averageMs).sort((a, b) => a - b);
   const [least, most] = [waiting[0] as number, waiting.at(-1) as number];
-  const [fast, slow] = [latency[Math.floor(rows.length / 4)] as number, latency[Math.floor((rows.length * 3) / 4)] as number];
+  const [fast, slow] = [
+    latency[Math.floor(rows.length / 4)] as number,
+    latency[Math.floor((rows.length * 3) / 4)] as number,
+  ];
   if (most / least > 1.1) return [];
   const spread = `in every row requests/s × latency is about ${Math.round((least + most) / 2)} (${least.toFixed(1)} to ${most.toFixed(1)})`;
   const measured =

@@ -40,7 +40,6 @@ export function order(plan: Plan): string {
   }).join("\n");
 }
 
-
 /** One line for two targets at one endpoint. */
 export function outcome(pair: string, { endpoint, ratio: of, state, logRatios, smallestVisible }: Outcome): string {
   return `${pair} ${endpoint}: ${ratio(of, 3)} of the CPU time per request, ${state}; ${logRatios.length} blocks, smallest visible difference ${percent(smallestVisible)}`;
@@ -79,11 +78,14 @@ export function selfTestTable(findings: readonly Finding[]): string {
   });
   const heads = Object.keys(ways[0] ?? {}) as (keyof (typeof ways)[0])[];
   return render(
-    heads.map((head) => ({ head, show: (row: (typeof ways)[0]) => row[head], ...(head === "way" && { left: true as const }) })),
+    heads.map((head) => ({
+      head,
+      show: (row: (typeof ways)[0]) => row[head],
+      ...(head === "way" && { left: true as const }),
+    })),
     ways,
   );
 }
 
 const spreadOf = (values: readonly number[]): string =>
   values.length === 0 ? "-" : `${Math.min(...values).toFixed(3)}–${Math.max(...values).toFixed(3)}`;
-

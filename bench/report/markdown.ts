@@ -35,7 +35,9 @@ function folded({ endpoint, rows, comparison, remarks }: Endpoint): string {
       (i) => COLUMNS[i]?.left === true,
     ),
     ...(comparison ? [sight(comparison)] : []),
-    ...remarks.map(({ verdict, names, text }) => `${names.join(", ")} ${verdict}, so not ranked by requests/s: ${text}`),
+    ...remarks.map(
+      ({ verdict, names, text }) => `${names.join(", ")} ${verdict}, so not ranked by requests/s: ${text}`,
+    ),
     "</details>",
   ].join("\n\n");
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { parseHTML } from "linkedom";
+import { Window } from "happy-dom";
 import { intervals } from "./page/charts.ts";
 import type { Report } from "./report.ts";
 
@@ -11,7 +11,7 @@ const TYPICAL = "/sqlite/random-5fields/5";
 export function picture({ endpoints }: Report): string {
   const endpoint = endpoints.find((one) => one.endpoint === TYPICAL) ?? endpoints[0];
   if (!endpoint) return "";
-  const { document } = parseHTML("<html></html>");
+  const { document } = new Window();
   const names = new Set(endpoint.rows.map(({ name }) => name));
   const svg = intervals(endpoint, names, { width: 760, document: document as unknown as Document });
   const [root = ""] = /:root \{[^}]*\}/.exec(readFileSync(join(import.meta.dirname, "page/style.css"), "utf8")) ?? [];

@@ -22,7 +22,9 @@ export function terminal(report: Report, width = process.stdout.columns ?? WIDTH
 function heading({ run, host, connections, manifest }: Report): string {
   const { cpu, cores } = manifest?.environment ?? {};
   const machine = cpu ? ` (${cores} × ${cpu})` : "";
-  const used = manifest && `; ${percent(manifest.seconds.loaded / manifest.seconds.total)} of ${Math.round(manifest.seconds.total)} s were slices or warm-up`;
+  const used =
+    manifest &&
+    `; ${percent(manifest.seconds.loaded / manifest.seconds.total)} of ${Math.round(manifest.seconds.total)} s were slices or warm-up`;
   return `run ${run} on ${host}${machine}, ${connections} connections${used ?? ""}`;
 }
 
@@ -33,7 +35,10 @@ function table({ endpoint, rows, comparison, remarks, load }: Endpoint, width: n
     ...(comparison ? [wrap(sight(comparison), width)] : []),
     ...(load === "open" ? [] : ["closed loop: latencies are service times"]),
     ...remarks.map(({ verdict, names, text }) =>
-      wrap(`${names.length === rows.length ? "all" : names.join(", ")} ${verdict}, so not ranked by requests/s: ${text}`, width),
+      wrap(
+        `${names.length === rows.length ? "all" : names.join(", ")} ${verdict}, so not ranked by requests/s: ${text}`,
+        width,
+      ),
     ),
   ].join("\n");
 }
@@ -48,8 +53,14 @@ export function sight({ blocks, spread, smallestVisible, components }: Compariso
 function fitted(columns: readonly Column[], rows: readonly Row[], width: number): string {
   const text = render(columns, rows);
   const spare = Math.max(...columns.map((column) => column.spare));
-  const fits = Math.max(...text.split("\n").map(Bun.stringWidth)) <= width;
-  return fits || spare === 0 ? text : fitted(columns.filter((column) => column.spare < spare), rows, width);
+  const fits = Math.max(...text.split("\n").map((line) => Bun.stringWidth(line))) <= width;
+  return fits || spare === 0
+    ? text
+    : fitted(
+        columns.filter((column) => column.spare < spare),
+        rows,
+        width,
+      );
 }
 
 /** A table without lines. */
@@ -57,7 +68,8 @@ export function render<T>(
   columns: readonly { readonly head: string; readonly show: (row: T) => string; readonly left?: true }[],
   rows: readonly T[],
 ): string {
-  const border = "top top-mid top-left top-right bottom bottom-mid bottom-left bottom-right left left-mid mid mid-mid right right-mid";
+  const border =
+    "top top-mid top-left top-right bottom bottom-mid bottom-left bottom-right left left-mid mid mid-mid right right-mid";
   const table = new CliTable({
     head: columns.map(({ head }) => head),
     colAligns: columns.map(({ left }) => (left ? "left" : "right")),

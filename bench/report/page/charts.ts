@@ -51,15 +51,35 @@ export function intervals(endpoint: Endpoint, names: ReadonlySet<string>, canvas
   const [least, most] = [Math.min(...ends), Math.max(...ends)];
   return draw(`CPU time per request at ${endpoint.endpoint}, as a multiple of the least`, canvas, {
     height: ROW_HEIGHT * data.length + 50,
-    x: { type: "log", domain: [least, most], nice: true, grid: true, label: "CPU time per request ÷ least", ticks: ticksOf(least, most), tickFormat: String },
+    x: {
+      type: "log",
+      domain: [least, most],
+      nice: true,
+      grid: true,
+      label: "CPU time per request ÷ least",
+      ticks: ticksOf(least, most),
+      tickFormat: String,
+    },
     y: { domain: data.map(({ name }) => name), label: null },
     color,
     symbol,
     marks: [
-      Plot.barX(data.filter(({ groups }) => groups.includes("a")), { x1: least, x2: most, y: "name", fill: "var(--tie)", insetTop: -2, insetBottom: -2 }),
+      Plot.barX(
+        data.filter(({ groups }) => groups.includes("a")),
+        { x1: least, x2: most, y: "name", fill: "var(--tie)", insetTop: -2, insetBottom: -2 },
+      ),
       Plot.ruleX([1], { stroke: "currentColor", strokeOpacity: 0.4 }),
       Plot.ruleY(data, { x1: "low", x2: "high", y: "name", stroke: "framework", strokeWidth: 2 }),
-      Plot.dot(data, { x: "estimate", y: "name", fill: "framework", symbol: "runtime", r: 5, className: "mark", title: ({ name, estimate, low, high, groups }) => `${name}: ${estimate.toFixed(2)} (${low.toFixed(2)}–${high.toFixed(2)}), ties ${groups}` }),
+      Plot.dot(data, {
+        x: "estimate",
+        y: "name",
+        fill: "framework",
+        symbol: "runtime",
+        r: 5,
+        className: "mark",
+        title: ({ name, estimate, low, high, groups }) =>
+          `${name}: ${estimate.toFixed(2)} (${low.toFixed(2)}–${high.toFixed(2)}), ties ${groups}`,
+      }),
       Plot.text(data, { text: "groups", y: "name", frameAnchor: "right", dx: 20, fontWeight: "bold" }),
     ],
   });
@@ -67,12 +87,19 @@ export function intervals(endpoint: Endpoint, names: ReadonlySet<string>, canvas
 
 /** Numbers that people read on a log axis. */
 function ticksOf(least: number, most: number): number[] {
-  const ticks = [0.25, 0.5, 0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.5, 2, 3, 4, 5, 7, 10, 20, 50].filter((tick) => tick >= least && tick <= most);
+  const ticks = [0.25, 0.5, 0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.5, 2, 3, 4, 5, 7, 10, 20, 50].filter(
+    (tick) => tick >= least && tick <= most,
+  );
   return most / least > 2 ? ticks.filter((tick) => ![0.9, 1.1, 0.7].includes(tick)) : ticks;
 }
 
 /** Latency over percentile, spread so that each nine is as wide as the one before. */
-export function latencies(endpoint: Endpoint, percentiles: readonly number[], names: ReadonlySet<string>, canvas: Canvas): Element {
+export function latencies(
+  endpoint: Endpoint,
+  percentiles: readonly number[],
+  names: ReadonlySet<string>,
+  canvas: Canvas,
+): Element {
   const nines = (p: number) => -Math.log10(1 - p / 100);
   const servers = shownOf(endpoint, names);
   const points = endpoint.curves.flatMap(({ name, ms }) => {
@@ -80,18 +107,43 @@ export function latencies(endpoint: Endpoint, percentiles: readonly number[], na
     return server ? ms.map((latency, i) => ({ ...server, ms: latency, p: percentiles[i] as number })) : [];
   });
   const at = (p: number) => points.filter((point) => point.p === p);
-  const line = { x: (point: { p: number }) => nines(point.p), y: "ms", z: "name", stroke: "framework", strokeWidth: 1.8 } as const;
+  const line = {
+    x: (point: { p: number }) => nines(point.p),
+    y: "ms",
+    z: "name",
+    stroke: "framework",
+    strokeWidth: 1.8,
+  } as const;
   return draw(`Latency by percentile at ${endpoint.endpoint}`, canvas, {
     height: 340,
     marginLeft: 60,
-    x: { label: "percentile", ticks: [10, 50, 90, 99, 99.9].map(nines), tickFormat: (value: number) => `${Number((100 - 100 * 10 ** -value).toFixed(1))}`, grid: true },
+    x: {
+      label: "percentile",
+      ticks: [10, 50, 90, 99, 99.9].map(nines),
+      tickFormat: (value: number) => `${Number((100 - 100 * 10 ** -value).toFixed(1))}`,
+      grid: true,
+    },
     y: { type: "log", label: "latency, ms", grid: true, ticks: 5, tickFormat: "~g" },
     color,
     symbol,
     marks: [
-      Plot.line(points.filter(({ runtime }) => runtime !== "node"), line),
-      Plot.line(points.filter(({ runtime }) => runtime === "node"), { ...line, strokeDasharray: "5 3" }),
-      Plot.dot(at(99), { x: ({ p }) => nines(p), y: "ms", fill: "framework", symbol: "runtime", r: 4, className: "mark", title: ({ name, ms }) => `${name}: p99 ${ms.toFixed(2)} ms` }),
+      Plot.line(
+        points.filter(({ runtime }) => runtime !== "node"),
+        line,
+      ),
+      Plot.line(
+        points.filter(({ runtime }) => runtime === "node"),
+        { ...line, strokeDasharray: "5 3" },
+      ),
+      Plot.dot(at(99), {
+        x: ({ p }) => nines(p),
+        y: "ms",
+        fill: "framework",
+        symbol: "runtime",
+        r: 4,
+        className: "mark",
+        title: ({ name, ms }) => `${name}: p99 ${ms.toFixed(2)} ms`,
+      }),
     ],
   });
 }
@@ -99,7 +151,9 @@ export function latencies(endpoint: Endpoint, percentiles: readonly number[], na
 /** What a request costs the server against how many it answers: the same thing twice, unless something else is the limit. */
 export function throughput(endpoint: Endpoint, names: ReadonlySet<string>, canvas: Canvas): Element {
   const data = shownOf(endpoint, names).flatMap((row) =>
-    row.cpuUsPerRequest ? [{ ...row, us: row.cpuUsPerRequest, x: row.goodput.estimate, y: row.cpuUsPerRequest.estimate }] : [],
+    row.cpuUsPerRequest
+      ? [{ ...row, us: row.cpuUsPerRequest, x: row.goodput.estimate, y: row.cpuUsPerRequest.estimate }]
+      : [],
   );
   const whisker = ({ low, high, estimate }: Interval, end: "low" | "high") => {
     const value = end === "low" ? low : high;
@@ -114,9 +168,29 @@ export function throughput(endpoint: Endpoint, names: ReadonlySet<string>, canva
     color,
     symbol,
     marks: [
-      Plot.ruleY(data, { y: "y", x1: ({ goodput }) => whisker(goodput, "low"), x2: ({ goodput }) => whisker(goodput, "high"), stroke: "framework", strokeOpacity: 0.5 }),
-      Plot.ruleX(data, { x: "x", y1: ({ us }) => whisker(us, "low"), y2: ({ us }) => whisker(us, "high"), stroke: "framework", strokeOpacity: 0.5 }),
-      Plot.dot(data, { x: "x", y: "y", fill: "framework", symbol: "runtime", r: 5, className: "mark", title: ({ name, x, y }) => `${name}: ${x.toFixed(0)} requests/s, ${y.toFixed(1)} µs` }),
+      Plot.ruleY(data, {
+        y: "y",
+        x1: ({ goodput }) => whisker(goodput, "low"),
+        x2: ({ goodput }) => whisker(goodput, "high"),
+        stroke: "framework",
+        strokeOpacity: 0.5,
+      }),
+      Plot.ruleX(data, {
+        x: "x",
+        y1: ({ us }) => whisker(us, "low"),
+        y2: ({ us }) => whisker(us, "high"),
+        stroke: "framework",
+        strokeOpacity: 0.5,
+      }),
+      Plot.dot(data, {
+        x: "x",
+        y: "y",
+        fill: "framework",
+        symbol: "runtime",
+        r: 5,
+        className: "mark",
+        title: ({ name, x, y }) => `${name}: ${x.toFixed(0)} requests/s, ${y.toFixed(1)} µs`,
+      }),
       Plot.text(data, { x: "x", y: "y", text: "name", dx: 8, textAnchor: "start", fontSize: 11 }),
     ],
   });
@@ -127,7 +201,9 @@ export function drift({ comparison, ...endpoint }: Endpoint, names: ReadonlySet<
   const servers = shownOf({ comparison, ...endpoint }, names);
   const points = (comparison?.effects ?? []).flatMap(({ name, mean, perBlock }) => {
     const server = servers.find((one) => one.name === name);
-    return server ? perBlock.map((effect, block) => ({ ...server, block: block + 1, part: Math.expm1(effect - mean) * 100 })) : [];
+    return server
+      ? perBlock.map((effect, block) => ({ ...server, block: block + 1, part: Math.expm1(effect - mean) * 100 }))
+      : [];
   });
   return draw(`Cost of each server block by block at ${endpoint.endpoint}`, canvas, {
     height: 260,
@@ -139,14 +215,39 @@ export function drift({ comparison, ...endpoint }: Endpoint, names: ReadonlySet<
     marks: [
       Plot.ruleY([0]),
       Plot.line(points, { x: "block", y: "part", z: "name", stroke: "framework", strokeOpacity: 0.7 }),
-      Plot.dot(points.filter(({ block }) => block > 1), { x: "block", y: "part", fill: "framework", symbol: "runtime", r: 3, title: ({ name, part }) => `${name}: ${part.toFixed(1)} %` }),
-      Plot.dot(points.filter(({ block }) => block === 1), { x: "block", y: "part", fill: "framework", symbol: "runtime", r: 3, className: "mark", title: ({ name, part }) => `${name}: ${part.toFixed(1)} %` }),
+      Plot.dot(
+        points.filter(({ block }) => block > 1),
+        {
+          x: "block",
+          y: "part",
+          fill: "framework",
+          symbol: "runtime",
+          r: 3,
+          title: ({ name, part }) => `${name}: ${part.toFixed(1)} %`,
+        },
+      ),
+      Plot.dot(
+        points.filter(({ block }) => block === 1),
+        {
+          x: "block",
+          y: "part",
+          fill: "framework",
+          symbol: "runtime",
+          r: 3,
+          className: "mark",
+          title: ({ name, part }) => `${name}: ${part.toFixed(1)} %`,
+        },
+      ),
     ],
   });
 }
 
 /** What one choice costs at each endpoint. */
-export function effect(endpoints: readonly Endpoint[], { to, from }: Pick<MainEffect, "to" | "from">, canvas: Canvas): Element {
+export function effect(
+  endpoints: readonly Endpoint[],
+  { to, from }: Pick<MainEffect, "to" | "from">,
+  canvas: Canvas,
+): Element {
   const data = endpoints.flatMap(({ endpoint, effects }) =>
     effects.filter((one) => one.to === to && one.from === from).map(({ cpu }) => ({ endpoint, ...cpu })),
   );
@@ -154,12 +255,28 @@ export function effect(endpoints: readonly Endpoint[], { to, from }: Pick<MainEf
   const [least, most] = [Math.min(...ends), Math.max(...ends)];
   return draw(`CPU time per request of ${to} ÷ ${from}`, canvas, {
     height: ROW_HEIGHT * data.length + 50,
-    x: { type: "log", domain: [least, most], nice: true, grid: true, label: `${to} ÷ ${from}`, ticks: ticksOf(least, most), tickFormat: String },
+    x: {
+      type: "log",
+      domain: [least, most],
+      nice: true,
+      grid: true,
+      label: `${to} ÷ ${from}`,
+      ticks: ticksOf(least, most),
+      tickFormat: String,
+    },
     y: { domain: data.map(({ endpoint }) => endpoint), label: null },
     marks: [
       Plot.ruleX([1], { stroke: "currentColor", strokeOpacity: 0.4 }),
       Plot.ruleY(data, { x1: "low", x2: "high", y: "endpoint", strokeWidth: 2, stroke: "var(--series-0)" }),
-      Plot.dot(data, { x: "estimate", y: "endpoint", r: 5, fill: "var(--series-0)", className: "mark", title: ({ endpoint, estimate, low, high }) => `${endpoint}: ${estimate.toFixed(2)} (${low.toFixed(2)}–${high.toFixed(2)})` }),
+      Plot.dot(data, {
+        x: "estimate",
+        y: "endpoint",
+        r: 5,
+        fill: "var(--series-0)",
+        className: "mark",
+        title: ({ endpoint, estimate, low, high }) =>
+          `${endpoint}: ${estimate.toFixed(2)} (${low.toFixed(2)}–${high.toFixed(2)})`,
+      }),
     ],
   });
 }

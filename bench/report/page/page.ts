@@ -31,7 +31,8 @@ function drawAll(): void {
   const names = shownNames();
   const one = endpointChosen();
   for (const row of all<HTMLElement>("tr[data-name]")) row.hidden = !names.has(row.dataset.name as string);
-  for (const section of all<HTMLElement>("[data-endpoint]")) section.hidden = one !== "" && section.dataset.endpoint !== one;
+  for (const section of all<HTMLElement>("[data-endpoint]"))
+    section.hidden = one !== "" && section.dataset.endpoint !== one;
   for (const figure of all<HTMLElement>("figure[data-chart]")) {
     if (figure.hidden) continue;
     const { chart, endpoint: path, to = "", from = "" } = figure.dataset;
@@ -68,7 +69,8 @@ function writeAddress(): void {
   const ticked = all<HTMLInputElement>("#filters input:checked").map(({ name, value }) => `${name}=${value}`);
   const one = endpointChosen();
   history.replaceState(null, "", `#${[view, ...(one ? [`endpoint=${one}`] : []), ...ticked].join("&")}`);
-  for (const link of all<HTMLAnchorElement>("nav a")) link.hash = [link.dataset.view, ...location.hash.split("&").slice(1)].join("&");
+  for (const link of all<HTMLAnchorElement>("nav a"))
+    link.hash = [link.dataset.view, ...location.hash.split("&").slice(1)].join("&");
 }
 
 form.addEventListener("change", () => {
