@@ -48,8 +48,7 @@ export interface Context {
 
 /** @param slices of one run, in any order. */
 export function analyse(slices: readonly Slice[], context: Context): Table[] {
-  const inOrder = slices.toSorted((a, b) => a.slice - b.slice || compareText(a.name, b.name));
-  const groups = [...Map.groupBy(inOrder, ({ endpoint }) => endpoint)];
+  const groups = [...Map.groupBy(inOrder(slices), ({ endpoint }) => endpoint)];
   return groups
     .sort(([a], [b]) => place(ENDPOINTS, a) - place(ENDPOINTS, b) || compareText(a, b))
     .map(([endpoint, group]) => {
@@ -71,6 +70,9 @@ export function analyse(slices: readonly Slice[], context: Context): Table[] {
     });
 }
 
+/** As they were measured. */
+export const inOrder = (slices: readonly Slice[]): Slice[] =>
+  slices.toSorted((a, b) => a.slice - b.slice || compareText(a.name, b.name));
 const compareText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
 /** Those that are not in the list come last. */

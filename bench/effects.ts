@@ -14,7 +14,7 @@ export interface MainEffect {
   readonly cpu: Interval;
   /** Requests per second of solo slices, `to` ÷ `from`. */
   readonly goodput: Interval;
-  /** The servers that are compared. */
+  /** The servers that are compared; each differs from its partner in nothing else. */
   readonly pairs: readonly (readonly [to: string, from: string])[];
 }
 
@@ -29,11 +29,19 @@ interface Choices {
   readonly workers: number;
 }
 
-/** Of each factor: the level of a server, what must be equal to compare two, and the level that others are compared with. */
+/**
+ * Of each factor: the level of a server, what must be equal to compare two, which level others are compared with, and
+ * where that level is found, if not everywhere.
+ */
 const FACTORS: Readonly<
   Record<
     Factor,
-    { level: (of: Choices) => string; groups: (of: Choices) => string[]; isBase: (of: Choices) => boolean }
+    {
+      level: (of: Choices) => string;
+      groups: (of: Choices) => string[];
+      isBase: (of: Choices) => boolean;
+      where?: (of: Choices) => string;
+    }
   >
 > = {
   runtime: {
@@ -49,7 +57,8 @@ const FACTORS: Readonly<
     isBase: ({ framework }) => framework === "raw",
   },
   driver: {
-    level: ({ runtime, driver }) => `${driver} on ${runtime}`,
+    level: ({ driver }) => driver,
+    where: ({ runtime }) => ` on ${runtime}`,
     groups: ({ runtime, framework, workers }) => [`${runtime} ${framework} ${workers}`],
     isBase: ({ usual }) => usual,
   },
@@ -65,22 +74,24 @@ export function mainEffects({ comparison, rows }: Table, solos: readonly Slice[]
   if (comparison === null) return [];
   const servers = rows.flatMap(choicesOf);
   const found = (Object.keys(FACTORS) as Factor[]).flatMap((factor) => {
-    const { level, groups, isBase } = FACTORS[factor];
+    const { level, groups, isBase, where } = FACTORS[factor];
     const keyed = servers.flatMap((server) => groups(server).map((key) => ({ key, server })));
     const pairs = [...Map.groupBy(keyed, ({ key }) => key).values()].flatMap((alike) => {
       const base = alike.find(({ server }) => isBase(server))?.server;
       const others = alike.map(({ server }) => server).filter((server) => base && level(server) !== level(base));
       return others.map((to) => ({ to, from: base as Choices }));
     });
-    const byLevels = Map.groupBy(pairs, ({ to, from }) => `${level(to)} ÷ ${level(from)}`);
-    return [...byLevels.values()].map((of) => ({
-      factor,
-      to: level((of[0] as (typeof of)[0]).to),
-      from: level((of[0] as (typeof of)[0]).from),
-      pairs: of.map(({ to, from }): [string, string] => [to.name, from.name]),
+    const named = pairs.map(({ to, from }) => ({
+      to: level(to),
+      from: level(from) + (where?.(from) ?? ""),
+      pair: [to.name, from.name] as const,
     }));
+    return [...Map.groupBy(named, ({ to, from }) => `${to} ÷ ${from}`).values()]
+      .map((of) => ({ factor, ...(of[0] as (typeof of)[0]), pairs: of.map(({ pair }) => pair) }))
+      .sort((a, b) => b.pairs.length - a.pairs.length || (`${a.to} ${a.from}` < `${b.to} ${b.from}` ? -1 : 1));
   });
-  return found.map((effect) => {
+  return found.map(({ factor, to, from, pairs }) => {
+    const effect = { factor, to, from, pairs };
     const weights = new Map<string, number>();
     for (const [to, from] of effect.pairs) {
       weights.set(to, (weights.get(to) ?? 0) + 1 / effect.pairs.length);

@@ -33,6 +33,8 @@ export interface Standing {
   readonly rank: readonly [number, number];
   /** Targets that share a letter are not different, e.g. "a" and "ab". */
   readonly groups: string;
+  /** Not different from the cheapest. */
+  readonly first: boolean;
 }
 
 /** A target's cost, ln scale, 0 on average over the targets. */
@@ -123,6 +125,7 @@ export function compare(targets: readonly string[], duets: readonly Duet[]): Com
       count - order.slice(place).filter((other) => different(effect, other)).length,
     ] as const,
     groups: cliques.map((clique, i) => (clique.includes(effect) ? String.fromCharCode(97 + i) : "")).join(""),
+    first: !different(effect, best),
   }));
   const couples = effects.flatMap((a, i) => effects.slice(i + 1).map((b) => [a, b] as const));
 

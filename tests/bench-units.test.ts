@@ -287,7 +287,7 @@ describe("analysis", () => {
     const far = solos.map((one) => ({ ...one, verdict: "network-bound" as const }));
     const [table] = analyse(far, context);
     expect(table?.comparison).toBeNull();
-    expect(table?.remarks).toMatchObject([{ verdict: "network-bound", names: ["b", "a"] }]);
+    expect(table?.remarks).toMatchObject([{ verdict: "network-bound", names: ["a", "b"] }]);
     const one = solos.map((each, i) => (i === 0 ? { ...each, verdict: "invalid" as const } : each));
     expect(analyse(one, context)[0]?.remarks).toMatchObject([{ verdict: "invalid", names: ["b"] }]);
   });

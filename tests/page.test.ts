@@ -37,7 +37,7 @@ describeIf(CHROMIUM !== undefined, "there is no Chromium", "docs/report.html", (
       figures.filter((figure) => !figure.hidden).map((figure) => figure.querySelectorAll(".mark > *").length),
     );
   const visible = () =>
-    page.$$eval("#tables tbody tr", (rows) =>
+    page.$$eval("#tables [data-endpoint] tbody tr", (rows) =>
       rows.filter((row) => row.checkVisibility()).map((row) => row.dataset.name),
     );
 

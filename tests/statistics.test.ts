@@ -60,9 +60,9 @@ describe("small examples", () => {
       ["b", "c", interval(1 / 1.1, 1 / 1.1, 1 / 1.1, 9), "different"],
     ]);
     expect(standings).toEqual([
-      { name: "b", ratioToBest: { estimate: 1, low: 1, high: 1 }, rank: [1, 1], groups: "a" },
-      { name: "c", ratioToBest: interval(1.1, 1.1, 1.1, 9), rank: [2, 2], groups: "b" },
-      { name: "a", ratioToBest: interval(2, 2, 2, 9), rank: [3, 3], groups: "c" },
+      { name: "b", ratioToBest: { estimate: 1, low: 1, high: 1 }, rank: [1, 1], groups: "a", first: true },
+      { name: "c", ratioToBest: interval(1.1, 1.1, 1.1, 9), rank: [2, 2], groups: "b", first: false },
+      { name: "a", ratioToBest: interval(2, 2, 2, 9), rank: [3, 3], groups: "c", first: false },
     ]);
     expect([blocks, spread, components.between, components.within]).toEqual([
       2,

@@ -5,11 +5,12 @@ import { UNRANKED } from "../verdict.ts";
 import { listed, percent, ratio } from "./format.ts";
 import type { Endpoint } from "./report.ts";
 
-/** What a run says, in plain words: one sentence per paragraph, most useful first. */
+/** What a run says, in plain words: one thing per line, most useful first. */
 export function answerOf(endpoints: readonly Endpoint[], manifest: Manifest | null): string[] {
   return [
     ...twinSays(endpoints),
     ...firsts(endpoints),
+    network(endpoints),
     ...effects(endpoints),
     ...neverTold(endpoints),
     ...limits(endpoints),
@@ -17,54 +18,51 @@ export function answerOf(endpoints: readonly Endpoint[], manifest: Manifest | nu
   ];
 }
 
-/** Endpoints at which the same is to be said, together. */
-function together(endpoints: readonly Endpoint[], what: (endpoint: Endpoint) => string | null): [string, Endpoint[]][] {
-  const said = endpoints.flatMap((endpoint) => {
-    const text = what(endpoint);
-    return text === null ? [] : [{ text, endpoint }];
-  });
-  return [...Map.groupBy(said, ({ text }) => text)].map(([text, of]) => [text, of.map(({ endpoint }) => endpoint)]);
-}
+/** Endpoints of one kind of work, by how their paths begin. */
+const KINDS: Readonly<Record<string, string>> = { "/sqlite/": "JSON from SQLite" };
 
-const at = (of: readonly Endpoint[]) => listed(of.map(({ endpoint }) => endpoint));
-
-/** Who needs the least CPU time. */
+/** Who needs the least CPU time, for each kind of work. */
 function firsts(endpoints: readonly Endpoint[]): string[] {
-  const winners = ({ comparison }: Endpoint) =>
-    comparison &&
-    listed(
-      comparison.standings
-        .filter(({ groups }) => groups.includes("a"))
-        .map(({ name }) => name)
-        .sort(),
+  const compared = endpoints.flatMap(({ endpoint, comparison }) => (comparison ? [{ endpoint, ...comparison }] : []));
+  const start = (endpoint: string) => Object.keys(KINDS).find((start) => endpoint.startsWith(start)) ?? endpoint;
+  return [...Map.groupBy(compared, ({ endpoint }) => start(endpoint))].map(([start, of]) => {
+    const [only] = of;
+    const visible = of.map(({ smallestVisible }) => smallestVisible).sort((a, b) => a - b);
+    const sight = [...new Set([visible[0], visible.at(-1)].map((part) => percent(part as number)))].join(" to ");
+    const winners = of.flatMap(({ standings }) => standings.filter(({ first, name }) => first && !name.includes("#")));
+    const wins = [...Map.groupBy(winners, ({ name }) => name)]
+      .map(([name, times]) => ({ name, times: times.length }))
+      .sort((a, b) => b.times - a.times || (a.name < b.name ? -1 : 1));
+    if (only && of.length === 1) {
+      const verb = wins.length > 1 ? "tie for" : "needs";
+      const next = only.standings.find(({ first }) => !first);
+      const than = next ? `; the next, ${next.name}, needs ${ratio(next.ratioToBest)} times as much` : "";
+      return `${only.endpoint}: ${listed(wins.map(({ name }) => name))} ${verb} the least CPU time per request${than} (smallest visible difference ${sight}).`;
+    }
+    const byTimes = [...Map.groupBy(wins, ({ times }) => times)].map(
+      ([times, all]) => `${listed(all.map(({ name }) => name))} at ${times}`,
     );
-  return together(endpoints, winners).map(([names, of]) => {
-    const visible = of.flatMap(({ comparison }) => comparison?.smallestVisible ?? []);
-    const tie = names.includes(" and ")
-      ? "tie for the least CPU time per request"
-      : "needs the least CPU time per request";
-    return `${at(of)}: ${names} ${tie} (a difference from ${percent(Math.max(...visible))} on would have been seen).`;
+    return `${KINDS[start] ?? start}, ${of.length} endpoints: first or tied for it by CPU time per request are ${byTimes.join(", ")}, no other at any (smallest visible difference ${sight}).`;
   });
 }
 
-/** What each choice costs or gains: the endpoints where it matters least and most. */
+/** What each choice costs or gains: at the endpoints where it matters least and most. */
 function effects(endpoints: readonly Endpoint[]): string[] {
   const all = endpoints.flatMap(({ endpoint, effects }) => effects.map((effect) => ({ endpoint, ...effect })));
   return [...Map.groupBy(all, ({ to, from }) => `${to} instead of ${from}`)].map(([choice, of]) => {
     // A driver matters only where it is asked.
     const seen = of.filter(({ factor, endpoint }) => factor !== "driver" || endpoint.startsWith("/sqlite"));
-    const sorted = seen.toSorted((a, b) => a.cpu.estimate - b.cpu.estimate);
-    const ends = [...new Set([sorted[0], sorted.at(-1)])].flatMap((one) => one ?? []);
     const different = seen.filter(({ cpu }) => stateOf(cpu) === "different").length;
-    const workers = seen[0]?.factor === "workers" ? `; ${gain(seen)}` : "";
-    return `${choice}: ${ends.map(({ cpu, endpoint }) => `${ratio(cpu)} of the CPU time at ${endpoint}`).join(" to ")}; different at ${different} of ${seen.length} endpoints${workers}.`;
+    const workers = seen[0]?.factor === "workers" ? `; ${extremes(seen, "goodput", "requests/s")}` : "";
+    return `${choice}: ${extremes(seen, "cpu", "CPU time")}${workers}; different at ${different} of ${seen.length} endpoints.`;
   });
 }
 
-function gain(of: readonly (MainEffect & { endpoint: string })[]): string {
-  const sorted = of.toSorted((a, b) => a.goodput.estimate - b.goodput.estimate);
-  const ends = [...new Set([sorted[0], sorted.at(-1)])].flatMap((one) => one ?? []);
-  return `${ends.map(({ goodput, endpoint }) => `${ratio(goodput)} of the requests/s at ${endpoint}`).join(" to ")}`;
+/** `CPU time × 0.64 (0.61–0.68) at /plain to × 0.83 (0.78–0.88) at /html-template` */
+function extremes(of: readonly (MainEffect & { endpoint: string })[], field: "cpu" | "goodput", what: string): string {
+  const sorted = of.toSorted((a, b) => a[field].estimate - b[field].estimate);
+  const [least, most] = [sorted[0], sorted.at(-1)].map((one) => one && `× ${ratio(one[field])} at ${one.endpoint}`);
+  return `${what} ${least === most ? least : `${least} to ${most}`}`;
 }
 
 /** Pairs that no endpoint told apart. */
@@ -75,6 +73,16 @@ function neverTold(endpoints: readonly Endpoint[]): string[] {
     .map(([pair]) => pair)
     .filter((pair) => !pair.includes("#"));
   return alike.length > 0 ? [`Not told apart at any endpoint: ${alike.join("; ")}.`] : [];
+}
+
+/** Whether the network was what was measured. */
+function network(endpoints: readonly Endpoint[]): string {
+  const verdicts = endpoints.flatMap(({ rows }) => rows.map(({ verdict }) => verdict));
+  const counts = [...Map.groupBy(verdicts, (verdict) => verdict)]
+    .sort(([, a], [, b]) => b.length - a.length)
+    .map(([verdict, of]) => `${of.length} ${verdict}`);
+  const was = verdicts.some((verdict) => verdict === "network-bound" || verdict === "bandwidth-bound");
+  return `The network was ${was ? "a" : "never the"} limit: of ${verdicts.length} measurements of a server at an endpoint, ${listed(counts)}.`;
 }
 
 /** Where requests per second say nothing of the servers. */
@@ -117,7 +125,9 @@ function circumstances(endpoints: readonly Endpoint[], manifest: Manifest | null
   const running = manifest?.plan.targets.some(({ kind }) => kind === "url") ?? false;
   return [
     ...(unranked.length > 0
-      ? [`${at(unranked)}: not ranked; that takes two servers on one machine, their CPU time and two blocks.`]
+      ? [
+          `${listed(unranked.map(({ endpoint }) => endpoint))}: not ranked; that takes two servers on one machine, their CPU time and two blocks.`,
+        ]
       : []),
     ...(running
       ? [

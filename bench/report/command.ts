@@ -23,15 +23,17 @@ export interface ReportOptions {
 export async function showReport(files: readonly string[], options: ReportOptions): Promise<void> {
   const { run, compare } = options;
   if (compare) return console.log(compareRuns(files, compare));
+  if (options.html === undefined && !options.readme) {
+    const shown = files.map((file) => {
+      if (isPlain(file)) return foreign(file, readPlain(file));
+      return (options.markdown ? markdown : terminal)(readReport(file, run));
+    });
+    return console.log(shown.join("\n\n"));
+  }
   const [file = ""] = files;
-  const writes = options.html !== undefined || options.readme;
-  if (writes && (files.length > 1 || isPlain(file))) {
+  if (files.length > 1 || isPlain(file)) {
     throw new UsageError("--html and --readme show one file of ./bench.sh: give one");
   }
-  const shown = files.map((file) =>
-    isPlain(file) ? foreign(file, readPlain(file)) : (options.markdown ? markdown : terminal)(readReport(file, run)),
-  );
-  if (!writes) return console.log(shown.join("\n\n"));
   const report = readReport(file, run);
   if (options.html !== undefined) write(options.html, await html(report));
   if (options.readme) writeReadme(report);

@@ -1,5 +1,5 @@
 import type { PlainRow } from "../results.ts";
-import { listed, percent } from "./format.ts";
+import { listed } from "./format.ts";
 
 /** What can be said of results that have no repetition, no CPU time and no calibration. */
 export function foreign(file: string, rows: readonly PlainRow[]): string {
@@ -50,6 +50,8 @@ function plainSlower(rows: readonly PlainRow[]): string[] {
 function failed(rows: readonly PlainRow[]): string[] {
   const failing = rows.filter(({ errors }) => errors > 0);
   if (failing.length === 0) return [];
-  const worst = Math.max(...failing.map(({ errors, requests }) => errors / requests));
-  return [`${failing.length} rows have errors, up to ${percent(worst)} of their requests.`];
+  const [worst] = failing.toSorted((a, b) => b.errors / b.requests - a.errors / a.requests);
+  return [
+    `${failing.length} rows have errors, ${worst?.name} ${worst?.endpoint} the most: ${worst?.errors} of ${worst?.requests} requests.`,
+  ];
 }

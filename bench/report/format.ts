@@ -1,5 +1,6 @@
 import type { Row } from "../analysis.ts";
 import type { Interval } from "../statistics.ts";
+import type { Endpoint } from "./report.ts";
 
 export const count = (value: number) => Math.round(value).toLocaleString("en-US");
 const ms = (value: number) => value.toFixed(value < 10 ? 2 : 1);
@@ -30,22 +31,39 @@ export interface Column {
 
 /** What is shown of a server at an endpoint. */
 export const COLUMNS: readonly Column[] = [
-  { head: "rank", show: ({ standing }) => (standing ? [...new Set(standing.rank)].join("–") : "-"), spare: 0 },
-  { head: "ties", show: ({ standing }) => standing?.groups ?? "-", spare: 0 },
+  {
+    head: "rank",
+    show: ({ standing }) => (standing ? `${[...new Set(standing.rank)].join("–")} ${standing.groups}` : "-"),
+    spare: 0,
+  },
   { head: "server", show: ({ name }) => name, left: true, spare: 0 },
   { head: "CPU ÷ best", show: ({ standing }) => (standing ? ratio(standing.ratioToBest) : "-"), spare: 0 },
   { head: "CPU µs", show: ({ cpuUsPerRequest }) => withInterval(cpuUsPerRequest, (us) => us.toFixed(1)), spare: 3 },
   { head: "requests/s", show: ({ goodput }) => withInterval(goodput, count), spare: 0 },
   { head: "p50 ms", show: ({ latencyMs }) => withInterval(latencyMs[50], ms), spare: 2 },
   { head: "p99 ms", show: ({ latencyMs }) => withInterval(latencyMs[99], ms), spare: 1 },
-  { head: "RSS MB", show: ({ rssBytes }) => withInterval(rssBytes, mega), spare: 4 },
+  { head: "MB", show: ({ rssBytes }) => (rssBytes ? mega(rssBytes.estimate) : "-"), spare: 4 },
   {
-    head: "limited by",
+    head: "limit",
     show: ({ verdict, errors }) => verdict.replace("-bound", "") + (errors > 0 ? `, ${count(errors)} errors` : ""),
     left: true,
     spare: 0,
   },
 ];
+
+/** CPU time per request of one server at all endpoints, as a multiple of the least, and its ties. */
+export const overview = (endpoints: readonly Endpoint[]) => {
+  const names = [...new Set(endpoints.flatMap(({ rows }) => rows.map(({ name }) => name)))].sort();
+  const cell = ({ rows }: Endpoint, name: string) => {
+    const standing = rows.find((row) => row.name === name)?.standing;
+    return standing ? `${standing.ratioToBest.estimate.toFixed(2)} ${standing.groups}` : "-";
+  };
+  return {
+    title: "CPU time per request ÷ the least; servers that share a letter in a column are not different",
+    head: ["server", ...endpoints.map(({ endpoint }) => endpoint)],
+    rows: names.map((name) => [name, ...endpoints.map((endpoint) => cell(endpoint, name))]),
+  };
+};
 
 /** What is shown of a server whatever the endpoint. */
 export const SERVER_COLUMNS: readonly Column[] = [

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Eta } from "eta";
-import { COLUMNS, ratio, SERVER_COLUMNS } from "./format.ts";
+import { COLUMNS, overview, ratio, SERVER_COLUMNS } from "./format.ts";
 import { PERCENTILES, type Report } from "./report.ts";
 import { sight } from "./terminal.ts";
 
@@ -16,10 +16,11 @@ export async function html(report: Report): Promise<string> {
     manifest,
     columns: COLUMNS,
     serverColumns: SERVER_COLUMNS,
+    overview: overview(report.endpoints),
     ratio,
     sight,
     filters: filtersOf(report),
-    data: embedded({ report: { endpoints: report.endpoints }, percentiles: PERCENTILES }),
+    data: embedded({ endpoints: report.endpoints, percentiles: PERCENTILES }),
     script: await bundle(),
     style: readFileSync(join(folder, "style.css"), "utf8"),
   });

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { UsageError } from "../../shared/errors.ts";
-import { analyse, type Table } from "../analysis.ts";
+import { analyse, inOrder, type Table } from "../analysis.ts";
 import { type MainEffect, mainEffects } from "../effects.ts";
 import { type Histogram, percentile } from "../load/histogram.ts";
 import { manifestFile, readResults, type Slice } from "../results.ts";
@@ -17,6 +17,8 @@ export interface Report {
   readonly manifest: Manifest | null;
   readonly answer: readonly string[];
   readonly endpoints: readonly Endpoint[];
+  /** The endpoint after which memory is shown: the one that needs most of it. */
+  readonly servers: Endpoint;
 }
 
 /** What is shown of an endpoint. */
@@ -49,8 +51,9 @@ export function readReport(file: string, run?: string): Report {
 export const runsOf = (slices: readonly Slice[]): string[] => [...new Set(slices.map(({ run }) => run))].sort();
 const newest = (slices: readonly Slice[]) => runsOf(slices).at(-1);
 
-/** @param slices of one run, in any order. */
-export function reportOf(slices: readonly Slice[], manifest: Manifest | null): Report {
+/** @param measured slices of one run, in any order. */
+export function reportOf(measured: readonly Slice[], manifest: Manifest | null): Report {
+  const slices = inOrder(measured);
   const first = slices[0] as Slice;
   const tables = analyse(slices, manifest ?? { histograms: {}, calibration: {}, lineBytesPerSecond: {} });
   const endpoints = tables.map((table): Endpoint => {
@@ -65,9 +68,13 @@ export function reportOf(slices: readonly Slice[], manifest: Manifest | null): R
     run: first.run,
     host: first.host,
     protocol: first.protocol,
-    connections: Math.max(...slices.filter(({ kind }) => kind !== "duet").map(({ connections }) => connections)),
+    connections: slices.reduce(
+      (most, { kind, connections }) => (kind === "duet" ? most : Math.max(most, connections)),
+      0,
+    ),
     manifest,
     answer: answerOf(endpoints, manifest),
     endpoints,
+    servers: endpoints.find(({ endpoint }) => endpoint === "/sqlite/random-30fields/10") ?? (endpoints[0] as Endpoint),
   };
 }

@@ -1,7 +1,7 @@
 import CliTable from "cli-table3";
 import type { Row } from "../analysis.ts";
 import type { Comparison } from "../statistics.ts";
-import { COLUMNS, type Column, percent, SERVER_COLUMNS } from "./format.ts";
+import { COLUMNS, type Column, overview, percent, SERVER_COLUMNS } from "./format.ts";
 import type { Endpoint, Report } from "./report.ts";
 
 /** Width of a report that goes to a file or a pipe. */
@@ -9,13 +9,13 @@ const WIDTH = 100;
 
 /** The answer in plain words, then a table per endpoint, cheapest server first where the run can tell. */
 export function terminal(report: Report, width = process.stdout.columns ?? WIDTH): string {
-  const { endpoints, answer } = report;
-  const heaviest = endpoints.find(({ endpoint }) => endpoint === "/sqlite/random-30fields/10") ?? endpoints[0];
+  const { endpoints, servers, answer } = report;
   return [
-    heading(report),
+    wrap(heading(report), width),
     answer.map((line) => wrap(line, width)).join("\n"),
+    ...allTogether(endpoints, width),
     ...endpoints.map((endpoint) => table(endpoint, width)),
-    ...(heaviest ? [`servers, after ${heaviest.endpoint}\n${fitted(SERVER_COLUMNS, heaviest.rows, width)}`] : []),
+    `servers, after ${servers.endpoint}\n${fitted(SERVER_COLUMNS, servers.rows, width)}`,
   ].join("\n\n");
 }
 
@@ -26,6 +26,20 @@ function heading({ run, host, connections, manifest }: Report): string {
     manifest &&
     `; ${percent(manifest.seconds.loaded / manifest.seconds.total)} of ${Math.round(manifest.seconds.total)} s were slices or warm-up`;
   return `run ${run} on ${host}${machine}, ${connections} connections${used ?? ""}`;
+}
+
+/** One row per server, where there is room. */
+function allTogether(endpoints: readonly Endpoint[], width: number): string[] {
+  const { title, head, rows } = overview(endpoints);
+  const columns = head.map((path, i) => ({
+    head: path.replace(/(?<=[-\w])(?=\/)|(?<=-)/g, "\n"),
+    show: (row: string[]) => row[i] ?? "",
+    ...(i === 0 && { left: true as const }),
+  }));
+  return [2, 1]
+    .map((gap) => `${title}\n${render(columns, rows, gap)}`)
+    .filter((text) => fits(text, width))
+    .slice(0, 1);
 }
 
 function table({ endpoint, rows, comparison, remarks, load }: Endpoint, width: number): string {
@@ -49,36 +63,37 @@ export function sight({ blocks, spread, smallestVisible, components }: Compariso
   return `${blocks} blocks; spread ${percent(spread)} (between restarts ${percent(components.between)}${within}); smallest visible difference ${percent(smallestVisible)}`;
 }
 
-/** A table without the columns that do not fit. */
+const fits = (text: string, width: number) =>
+  Math.max(...text.split("\n").map((line) => Bun.stringWidth(line))) <= width;
+
+/** A table with as much as there is room for: closer together, then with fewer columns. */
 function fitted(columns: readonly Column[], rows: readonly Row[], width: number): string {
-  const text = render(columns, rows);
   const spare = Math.max(...columns.map((column) => column.spare));
-  const fits = Math.max(...text.split("\n").map((line) => Bun.stringWidth(line))) <= width;
-  return fits || spare === 0
-    ? text
-    : fitted(
-        columns.filter((column) => column.spare < spare),
-        rows,
-        width,
-      );
+  const fitting = [2, 1].map((gap) => render(columns, rows, gap)).find((text) => fits(text, width));
+  const fewer = columns.filter((column) => column.spare < spare);
+  return fitting ?? (fewer.length > 0 ? fitted(fewer, rows, width) : render(columns, rows));
 }
 
-/** A table without lines. */
+/** A table without lines, its columns `gap` apart. */
 export function render<T>(
   columns: readonly { readonly head: string; readonly show: (row: T) => string; readonly left?: true }[],
   rows: readonly T[],
+  gap = 2,
 ): string {
   const border =
     "top top-mid top-left top-right bottom bottom-mid bottom-left bottom-right left left-mid mid mid-mid right right-mid";
   const table = new CliTable({
     head: columns.map(({ head }) => head),
     colAligns: columns.map(({ left }) => (left ? "left" : "right")),
-    chars: { ...Object.fromEntries(border.split(" ").map((part) => [part, ""])), middle: " " },
-    style: { head: [], border: [], compact: true, "padding-left": 0, "padding-right": 1 },
+    chars: { ...Object.fromEntries(border.split(" ").map((part) => [part, ""])), middle: " ".repeat(gap) },
+    style: { head: [], border: [], compact: true, "padding-left": 0, "padding-right": 0 },
   });
   table.push(...rows.map((row) => columns.map(({ show }) => show(row))));
-  return String(table);
+  return String(table).replace(/ +$/gm, "");
 }
 
 /** Lines of a paragraph, indented by two after the first. */
-const wrap = (text: string, width: number) => Bun.wrapAnsi(text, width - 2).replaceAll("\n", "\n  ");
+const wrap = (text: string, width: number) =>
+  Bun.wrapAnsi(text.replaceAll(" %", "\u00a0%"), width - 2)
+    .replaceAll("\u00a0%", " %")
+    .replaceAll("\n", "\n  ");

@@ -27,16 +27,23 @@ const RUNTIMES = ["bun", "node", "other"];
 const color = { domain: FRAMEWORKS, range: FRAMEWORKS.map((_, i) => `var(--series-${i})`) };
 const symbol = { domain: RUNTIMES, range: ["circle", "square", "triangle"] as const };
 const ROW_HEIGHT = 26;
+/** Of an axis beyond its data, as a factor. */
+const PADDING = 1.02;
+/** Of an axis's label, so that it is below the numbers. */
+const LABEL_OFFSET = 38;
 
 function draw(title: string, { width, document }: Canvas, options: Plot.PlotOptions): Element {
   const element = Plot.plot({
     width,
-    marginLeft: Math.min(170, width / 3),
+    marginLeft: Math.min(190, width / 2.4),
     marginRight: 24,
+    marginBottom: 45,
     style: { fontSize: "13px", background: "none" },
     ...(document && { document }),
     ...options,
   });
+  // One image with one name: labels of its parts would be read by none.
+  for (const part of element.querySelectorAll("[aria-label]")) part.removeAttribute("aria-label");
   element.setAttribute("role", "img");
   element.setAttribute("aria-label", title);
   return element;
@@ -45,18 +52,20 @@ function draw(title: string, { width, document }: Canvas, options: Plot.PlotOpti
 /** CPU time per request over that of the first, with simultaneous intervals; those that tie with the first are shaded. */
 export function intervals(endpoint: Endpoint, names: ReadonlySet<string>, canvas: Canvas): Element {
   const data = shownOf(endpoint, names).flatMap((row) =>
-    row.standing ? [{ ...row, ...row.standing.ratioToBest, groups: row.standing.groups }] : [],
+    row.standing
+      ? [{ ...row, ...row.standing.ratioToBest, groups: row.standing.groups, first: row.standing.first }]
+      : [],
   );
   const ends = data.flatMap(({ low, high }) => [low, high]);
-  const [least, most] = [Math.min(...ends), Math.max(...ends)];
+  const [least, most] = [Math.min(...ends) / PADDING, Math.max(...ends) * PADDING];
   return draw(`CPU time per request at ${endpoint.endpoint}, as a multiple of the least`, canvas, {
-    height: ROW_HEIGHT * data.length + 50,
+    height: ROW_HEIGHT * data.length + 75,
     x: {
       type: "log",
       domain: [least, most],
-      nice: true,
       grid: true,
       label: "CPU time per request ÷ least",
+      labelOffset: LABEL_OFFSET,
       ticks: ticksOf(least, most),
       tickFormat: String,
     },
@@ -65,7 +74,7 @@ export function intervals(endpoint: Endpoint, names: ReadonlySet<string>, canvas
     symbol,
     marks: [
       Plot.barX(
-        data.filter(({ groups }) => groups.includes("a")),
+        data.filter(({ first }) => first),
         { x1: least, x2: most, y: "name", fill: "var(--tie)", insetTop: -2, insetBottom: -2 },
       ),
       Plot.ruleX([1], { stroke: "currentColor", strokeOpacity: 0.4 }),
@@ -85,12 +94,17 @@ export function intervals(endpoint: Endpoint, names: ReadonlySet<string>, canvas
   });
 }
 
-/** Numbers that people read on a log axis. */
+/** Numbers that people read on a log axis, the most usual first, as many as stay apart. */
 function ticksOf(least: number, most: number): number[] {
-  const ticks = [0.25, 0.5, 0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.5, 2, 3, 4, 5, 7, 10, 20, 50].filter(
-    (tick) => tick >= least && tick <= most,
-  );
-  return most / least > 2 ? ticks.filter((tick) => ![0.9, 1.1, 0.7].includes(tick)) : ticks;
+  const ticks = [
+    1, 2, 0.5, 5, 10, 1.5, 3, 0.7, 0.2, 0.1, 20, 50, 1.2, 0.8, 4, 7, 1.1, 0.9, 0.3, 1.3, 0.6, 0.4, 1.05, 0.95,
+  ];
+  const apart = Math.log(most / least) / 9;
+  const kept: number[] = [];
+  for (const tick of ticks.filter((tick) => tick >= least && tick <= most)) {
+    if (kept.every((one) => Math.abs(Math.log(one / tick)) >= apart)) kept.push(tick);
+  }
+  return kept;
 }
 
 /** Latency over percentile, spread so that each nine is as wide as the one before. */
@@ -119,6 +133,7 @@ export function latencies(
     marginLeft: 60,
     x: {
       label: "percentile",
+      labelOffset: LABEL_OFFSET,
       ticks: [10, 50, 90, 99, 99.9].map(nines),
       tickFormat: (value: number) => `${Number((100 - 100 * 10 ** -value).toFixed(1))}`,
       grid: true,
@@ -162,8 +177,14 @@ export function throughput(endpoint: Endpoint, names: ReadonlySet<string>, canva
   return draw(`CPU time per request and requests per second at ${endpoint.endpoint}`, canvas, {
     height: 340,
     marginLeft: 60,
-    marginRight: 90,
-    x: { type: "log", label: "requests per second, alone", grid: true, ticks: 4, tickFormat: "~s" },
+    x: {
+      type: "log",
+      label: "requests per second, alone",
+      labelOffset: LABEL_OFFSET,
+      grid: true,
+      ticks: 4,
+      tickFormat: "~s",
+    },
     y: { type: "log", label: "CPU µs per request", grid: true, ticks: 4, tickFormat: "~g" },
     color,
     symbol,
@@ -191,7 +212,6 @@ export function throughput(endpoint: Endpoint, names: ReadonlySet<string>, canva
         className: "mark",
         title: ({ name, x, y }) => `${name}: ${x.toFixed(0)} requests/s, ${y.toFixed(1)} µs`,
       }),
-      Plot.text(data, { x: "x", y: "y", text: "name", dx: 8, textAnchor: "start", fontSize: 11 }),
     ],
   });
 }
@@ -252,15 +272,15 @@ export function effect(
     effects.filter((one) => one.to === to && one.from === from).map(({ cpu }) => ({ endpoint, ...cpu })),
   );
   const ends = data.flatMap(({ low, high }) => [low, high, 1]);
-  const [least, most] = [Math.min(...ends), Math.max(...ends)];
+  const [least, most] = [Math.min(...ends) / PADDING, Math.max(...ends) * PADDING];
   return draw(`CPU time per request of ${to} ÷ ${from}`, canvas, {
-    height: ROW_HEIGHT * data.length + 50,
+    height: ROW_HEIGHT * data.length + 75,
     x: {
       type: "log",
       domain: [least, most],
-      nice: true,
       grid: true,
       label: `${to} ÷ ${from}`,
+      labelOffset: LABEL_OFFSET,
       ticks: ticksOf(least, most),
       tickFormat: String,
     },

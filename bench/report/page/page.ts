@@ -2,8 +2,8 @@
 import type { Report } from "../report.ts";
 import * as charts from "./charts.ts";
 
-const { report, percentiles } = JSON.parse(document.getElementById("data")?.textContent ?? "") as {
-  report: Pick<Report, "endpoints">;
+const { endpoints, percentiles } = JSON.parse(document.getElementById("data")?.textContent ?? "") as {
+  endpoints: Report["endpoints"];
   percentiles: number[];
 };
 const form = document.getElementById("filters") as HTMLFormElement;
@@ -36,10 +36,10 @@ function drawAll(): void {
   for (const figure of all<HTMLElement>("figure[data-chart]")) {
     if (figure.hidden) continue;
     const { chart, endpoint: path, to = "", from = "" } = figure.dataset;
-    const endpoint = report.endpoints.find((candidate) => candidate.endpoint === path);
+    const endpoint = endpoints.find((candidate) => candidate.endpoint === path);
     const canvas = { width: figure.clientWidth };
     const drawn = (() => {
-      if (chart === "effect") return charts.effect(report.endpoints, { to, from }, canvas);
+      if (chart === "effect") return charts.effect(endpoints, { to, from }, canvas);
       if (!endpoint) return null;
       if (chart === "intervals") return charts.intervals(endpoint, names, canvas);
       if (chart === "latencies") return charts.latencies(endpoint, percentiles, names, canvas);
