@@ -43,7 +43,7 @@ test("two servers: duets and solo slices, tables, manifest, nothing left running
   const file = newFile();
   const servers = ["node-raw", "bun-hono@node:sqlite*2"];
   const { code, output } = await finish(bench(file, "--servers", servers.join()), { MARKER: "turn" });
-  expect([code, output]).toEqual([0, expect.stringMatching(/\d+ rows of run/)]);
+  expect([code, output]).toEqual([0, expect.stringMatching(/\d+ rows are in/)]);
   const rows = rowsOf(file);
   expect(readFileSync(file, "utf8")).toStartWith("Name,Endpoint,Requests,Error Count,AvgMs,QPS,");
   const closed = rows.filter(({ Kind }) => Kind === "closed");
@@ -84,7 +84,7 @@ test("two servers: duets and solo slices, tables, manifest, nothing left running
     Driver: expect.stringMatching(/^node:sqlite 3/),
     Workers: "2",
   });
-  for (const text of [...servers, "/html-template", "smallest visible difference", "limited by"]) {
+  for (const text of [...servers, "/html-template", "smallest visible difference", "limit"]) {
     expect(output).toContain(text);
   }
   const { Run: id = "" } = rows[0] ?? {};
