@@ -26,12 +26,12 @@ const newFile = resultsIn(folder);
 const PATH = [resolve(".tools/bin"), resolve("node_modules/.bin"), process.env.PATH].join(delimiter);
 const HEAVY = "/sqlite/random-30fields/10";
 
-/** Runs bench.sh. @returns its output and the rows of its solo slices. */
+/** Runs bench.sh. @returns its output, paragraphs in one line, and the rows of its solo slices. */
 async function measured(args: string[]) {
   const file = newFile();
   const { code, output } = await finish(["./bench.sh", "--results", file, ...args]);
   expect([code, output]).toEqual([0, expect.any(String)]);
-  return { output, solos: rowsOf(file).filter(({ Kind }) => Kind !== "duet") };
+  return { output: output.replaceAll("\n  ", " "), solos: rowsOf(file).filter(({ Kind }) => Kind !== "duet") };
 }
 
 const verdictsOf = (rows: Record<string, string>[]) => [...new Set(rows.map(({ Verdict }) => Verdict))];
