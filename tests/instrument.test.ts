@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { delimiter, join, resolve } from "node:path";
 import { type Cores, parseCpuList, splitCores } from "../bench/cores.ts";
+import { readReport } from "../bench/report/report.ts";
 import { rankCorrelation } from "../bench/statistics.ts";
 import { freePort } from "../bench/targets/local.ts";
 import {
@@ -26,12 +27,12 @@ const newFile = resultsIn(folder);
 const PATH = [resolve(".tools/bin"), resolve("node_modules/.bin"), process.env.PATH].join(delimiter);
 const HEAVY = "/sqlite/random-30fields/10";
 
-/** Runs bench.sh. @returns its output, paragraphs in one line, and the rows of its solo slices. */
+/** Runs bench.sh. @returns its results, its output with paragraphs in one line, and the rows of its solo slices. */
 async function measured(args: string[]) {
   const file = newFile();
   const { code, output } = await finish(["./bench.sh", "--results", file, ...args]);
   expect([code, output]).toEqual([0, expect.any(String)]);
-  return { output: output.replaceAll("\n  ", " "), solos: rowsOf(file).filter(({ Kind }) => Kind !== "duet") };
+  return { file, output: output.replaceAll("\n  ", " "), solos: rowsOf(file).filter(({ Kind }) => Kind !== "duet") };
 }
 
 const verdictsOf = (rows: Record<string, string>[]) => [...new Set(rows.map(({ Verdict }) => Verdict))];
@@ -212,9 +213,13 @@ describeIf(existsSync(toxiproxy), "toxiproxy could not be built with Go", "behin
     }
     expect(far.output).toContain("all network-bound, so not ranked by requests/s: you measured your 160 ms line");
     const near = await measured(["--endpoints", HEAVY, "--seconds", "1", "--servers", NAMES.join()]);
-    const order = (output: string) =>
-      NAMES.map((name) => Number(new RegExp(`│ +${name} +│ +([\\d.]+)`).exec(output)?.[1]));
-    const correlation = rankCorrelation(order(far.output), order(near.output));
+    const costs = (file: string) => {
+      const rows = readReport(file).endpoints[0]?.rows ?? [];
+      return NAMES.map(
+        (server) => rows.find(({ name }) => name === server)?.standing?.ratioToBest.estimate ?? Number.NaN,
+      );
+    };
+    const correlation = rankCorrelation(costs(far.file), costs(near.file));
     console.log(`rank correlation of CPU time per request, 160 ms line against saturated: ${correlation.toFixed(2)}`);
     expect(correlation).toBeGreaterThan(0.5);
   }, 600_000);

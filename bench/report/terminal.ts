@@ -28,8 +28,9 @@ function heading({ run, host, connections, manifest }: Report): string {
   return `run ${run} on ${host}${machine}, ${connections} connections${used ?? ""}`;
 }
 
-/** One row per server, where there is room. */
+/** One row per server, where there are several endpoints and room for them. */
 function allTogether(endpoints: readonly Endpoint[], width: number): string[] {
+  if (endpoints.length < 2) return [];
   const { title, head, rows } = overview(endpoints);
   const columns = head.map((path, i) => ({
     head: path.replace(/(?<=[-\w])(?=\/)|(?<=-)/g, "\n"),
