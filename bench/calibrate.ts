@@ -1,5 +1,5 @@
 import type { Cores } from "./cores.ts";
-import { load } from "./load/fortio.ts";
+import { type Generator, load } from "./load/fortio.ts";
 import { UNLOADED_SECONDS } from "./plan.ts";
 import { start } from "./targets/local.ts";
 import type { Target } from "./targets/target.ts";
@@ -32,11 +32,10 @@ export async function calibrate(
   target: Target,
   endpoint: string,
   loadedMs: number | null,
-  cores: Cores | null,
-  signal: AbortSignal,
+  load: Generator,
 ): Promise<Calibration> {
   const options = { connections: 1, seconds: UNLOADED_SECONDS };
-  const { averageMs } = await load(target.url + endpoint, options, cores?.generator, signal);
+  const { averageMs } = await load(target.url + endpoint, options);
   return { unloadedMs: averageMs, resolutionSeconds: 10 ** Math.floor(Math.log10((loadedMs ?? 10 * averageMs) / 1e5)) };
 }
 
@@ -44,17 +43,12 @@ export async function calibrate(
  * Bytes per second of the line to a target, by answers of 20 rows; null where something else limits them: the server's
  * CPU, or waiting. Only servers of the matrix, which have that endpoint and say their CPU time.
  */
-export async function lineSpeed(
-  target: Target,
-  connections: number,
-  cores: Cores | null,
-  signal: AbortSignal,
-): Promise<number | null> {
+export async function lineSpeed(target: Target, connections: number, load: Generator): Promise<number | null> {
   const url = `${target.url}/sqlite/random-30fields/20`;
   if (!target.identity) return null;
-  const alone = await load(url, { connections: 1, seconds: 0.5 }, cores?.generator, signal);
-  const watched = await watch(target, signal);
-  const seen = await load(url, { connections, seconds: 3 }, cores?.generator, signal);
+  const alone = await load(url, { connections: 1, seconds: 0.5 });
+  const watched = await watch(target);
+  const seen = await load(url, { connections, seconds: 3 });
   const { busiest } = await watched(seen);
   const limited = busiest === null || busiest >= 0.7 || seen.averageMs < 1.5 * alone.averageMs;
   return limited ? null : seen.goodput * seen.bytesPerRequest;

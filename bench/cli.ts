@@ -25,6 +25,7 @@ import { coresFor, measure, measureCapacity, withTargets } from "./run.ts";
 import { type Finding, selfTest } from "./self-test/self-test.ts";
 import { newSession, resumeSession, type Session } from "./session.ts";
 import { parseSlo, type Slo } from "./slo.ts";
+import { addressOf } from "./targets/engine.ts";
 
 const list = (text: string, before: string[] = []) => [...before, ...text.split(",").filter((item) => item !== "")];
 const number = (least: number, most: number, integer: boolean) => (text: string) => {
@@ -56,6 +57,12 @@ const program = withOptions(new Command("./bench.sh"), ENDPOINTS)
   .option("--standard", `${PRESETS.standard.blocks} blocks and an A/A twin, about 15 minutes for all`)
   .option("--full", `${PRESETS.full.blocks} blocks and an A/A twin, about 90 minutes for all`)
   .option("--servers <list>", `servers to start here, as NAME[@DRIVER][*WORKERS] (default: ${servers.join(",")})`, list)
+  .option("--docker [engine]", "start them in containers: on this machine, or on another, given as ssh://user@host")
+  .option("--image <name>", "of the containers", "http-benchmark")
+  .option("--cpuset <cores>", "cores of each container, e.g. 0-1")
+  .option("--memory <size>", "memory of each container, e.g. 512m")
+  .option("--read-only", "without a writable file system")
+  .option("--agents <list>", "make the load from these fortio servers, as host:port", list)
   .option("--seconds <n>", "length of every slice, instead of the preset's", number(0.1, 3_600, false))
   .option(
     "--rate <n>",
@@ -118,13 +125,26 @@ try {
 }
 
 async function run(urls: string[]): Promise<void> {
-  const { name: names = [], servers: chosen = [], endpoints = [], resume, slo, dryRun, ...options } = program.opts();
+  const {
+    name: names = [],
+    servers: chosen = [],
+    endpoints = [],
+    agents = [],
+    resume,
+    slo,
+    dryRun,
+    ...options
+  } = program.opts();
   const { connections, seconds, rate, seed } = options;
   const presets = (Object.keys(PRESETS) as (keyof typeof PRESETS)[]).filter((preset) => options[preset]);
   if (presets.length > 1) throw new UsageError(`--${presets.join(" --")}: choose one`);
   const preset = presets[0] ?? "quick";
   if (resume) return finish(resumeSession(resume, results, interrupted.signal, progressOf));
-  const plan = makePlan({ urls, names, servers: chosen, endpoints, connections, preset, seconds, rate, seed }, servers);
+  const engine = await engineOf(options);
+  const plan = makePlan(
+    { urls, names, servers: chosen, engine, agents, endpoints, connections, preset, seconds, rate, seed },
+    servers,
+  );
   if (dryRun) return console.log(`${describe(plan, coresFor(plan))}\n\n${order(plan)}`);
   const session = await newSession(plan, coresFor(plan), results, progressOf(plan), interrupted.signal);
   const running = plan.targets.filter(({ kind }) => kind === "url");
@@ -133,6 +153,18 @@ async function run(urls: string[]): Promise<void> {
   session.progress.say(describe(plan, session.manifest.cores));
   session.save();
   await finish(session);
+}
+
+/** @throws UsageError for options of containers without --docker. */
+async function engineOf({ docker, image, cpuset, memory, readOnly }: Record<string, string | true>) {
+  const run = [
+    ...(cpuset ? ["--cpuset-cpus", String(cpuset)] : []),
+    ...(memory ? ["--memory", String(memory)] : []),
+    ...(readOnly ? ["--read-only"] : []),
+  ];
+  if (docker) return { address: await addressOf(docker, interrupted.signal), image: String(image), run };
+  if (run.length === 0) return undefined;
+  throw new UsageError(`${run[0]?.replace("-cpus", "")} is of containers: give --docker as well`);
 }
 
 function progressOf(plan: Plan): Progress {
@@ -149,6 +181,7 @@ async function finish(session: Session): Promise<void> {
     throw error;
   } finally {
     session.progress.stop();
+    await session.engine?.close();
   }
   console.log(`\n${terminal(reportOf(slices, manifest))}\n`);
   console.log(`${slices.length} rows are in ${results}; ./bench.sh report --html report.html draws them.`);
@@ -162,6 +195,7 @@ async function capacity(session: Session, slo: Slo): Promise<void> {
     );
   } finally {
     session.progress.stop();
+    await session.engine?.close();
     session.save();
   }
 }

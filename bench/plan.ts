@@ -69,6 +69,9 @@ export const PAIR: Amount = {
 /** What they load unless other endpoints are asked for: the least work, and a usual amount. */
 export const PAIR_ENDPOINTS = ["/plain", "/sqlite/random-5fields/5"];
 
+/** Agents begin some 0.05 s apart, which is to be little of a slice. */
+const AGENTS_SECONDS = 2;
+
 /** A server that is started here, by a command that reads PORT, HOST and `env`. */
 export interface LocalSpec {
   readonly kind: "local";
@@ -84,7 +87,24 @@ export interface UrlSpec {
   readonly name: string | undefined;
 }
 
-export type TargetSpec = LocalSpec | UrlSpec;
+/** A server that is started in a container. */
+export interface DockerSpec {
+  readonly kind: "docker";
+  readonly name: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly engine: EngineSpec;
+}
+
+/** A Docker engine, and how it runs servers. */
+export interface EngineSpec {
+  /** `ssh://user@host` or `unix:///path`. */
+  readonly address: string;
+  readonly image: string;
+  /** Options of `docker run`, e.g. `--memory 512m`. */
+  readonly run: readonly string[];
+}
+
+export type TargetSpec = LocalSpec | UrlSpec | DockerSpec;
 
 export interface Plan {
   /** With a twin, the last is one of the others once more. */
@@ -92,6 +112,8 @@ export interface Plan {
   readonly endpoints: readonly string[];
   readonly connections: number;
   readonly amount: Amount;
+  /** `host:port` of the fortio servers that make the load; none for a fortio of this machine. */
+  readonly agents: readonly string[];
   /** Requests per second of the solo slices, null for as many as can be. */
   readonly rate: number | null;
   readonly seed: number;
@@ -101,7 +123,10 @@ export interface Options {
   readonly urls: readonly string[];
   readonly names: readonly string[];
   readonly servers: readonly string[];
+  /** Runs the servers in containers. */
+  readonly engine?: EngineSpec | undefined;
   readonly endpoints: readonly string[];
+  readonly agents?: readonly string[];
   readonly connections: number;
   readonly preset: keyof typeof PRESETS;
   /** Length of every slice, instead of the preset's. */
@@ -115,9 +140,10 @@ export interface Options {
  * @throws UsageError for a server, endpoint or URL that cannot be measured.
  */
 export function makePlan(options: Options, servers: readonly string[]): Plan {
-  const { urls, names, connections, seconds, seed } = options;
-  if (urls.length > 0 && options.servers.length > 0) {
-    throw new UsageError("--servers starts servers here, a URL measures one that runs already: give one of the two");
+  const { urls, names, connections, seconds, seed, engine } = options;
+  if (urls.length > 0 && (options.servers.length > 0 || engine)) {
+    const starts = engine ? "--docker starts servers" : "--servers starts servers here";
+    throw new UsageError(`${starts}, a URL measures one that runs already: give one of the two`);
   }
   if (names.length > urls.length) {
     throw new UsageError(`--name "${names[urls.length]}" has no URL to belong to: give as many names as URLs`);
@@ -128,7 +154,8 @@ export function makePlan(options: Options, servers: readonly string[]): Plan {
   const preset: Amount = PRESETS[options.preset];
   /** Between two sends of one connection, at a fixed rate. */
   const interval = options.rate === undefined ? 0 : connections / options.rate;
-  const soloSeconds = seconds ?? Math.max(preset.soloSeconds, 10 * interval);
+  const least = options.agents?.length ? AGENTS_SECONDS : 0;
+  const soloSeconds = seconds ?? Math.max(preset.soloSeconds, 10 * interval, least);
   if (soloSeconds < 2 * interval || (seconds === undefined && soloSeconds > 60)) {
     throw new UsageError(
       `--rate ${options.rate} gives each of ${connections} connections one request in ${interval} s: lower --connections, or raise --seconds`,
@@ -137,7 +164,7 @@ export function makePlan(options: Options, servers: readonly string[]): Plan {
   const scale = seconds === undefined ? 1 : Math.min(1, seconds / preset.duetSeconds);
   const amount: Amount = {
     ...preset,
-    duetSeconds: seconds ?? preset.duetSeconds,
+    duetSeconds: seconds ?? Math.max(preset.duetSeconds, least),
     soloSeconds,
     restartSeconds: [preset.restartSeconds[0] * scale, preset.restartSeconds[1] * scale],
     endpointSeconds: preset.endpointSeconds * scale,
@@ -145,12 +172,16 @@ export function makePlan(options: Options, servers: readonly string[]): Plan {
   const targets: TargetSpec[] =
     urls.length > 0
       ? urls.map((url, i) => ({ kind: "url", url: baseOf(url), name: names[i] || undefined }))
-      : (options.servers.length > 0 ? options.servers : servers).map((text) => parseTarget(text, servers));
+      : (options.servers.length > 0 ? options.servers : servers).map((text) => {
+          const { name, env, ...local } = parseTarget(text, servers);
+          return engine ? { kind: "docker", name, env, engine } : { name, env, ...local };
+        });
   const twin = amount.twin && urls.length === 0 ? randomOf(seed, 0).arrayElement(targets) : undefined;
   return {
     targets: twin ? [...targets, twin] : targets,
     endpoints: options.endpoints.length > 0 ? options.endpoints : ENDPOINTS,
     connections,
+    agents: options.agents ?? [],
     amount,
     rate: options.rate ?? null,
     seed,
@@ -164,6 +195,7 @@ export function parseEither(text: string, servers: readonly string[]): TargetSpe
 
 /** Whether a target runs on this machine, and so has to share it with the generator. */
 export function isHere(spec: TargetSpec): boolean {
+  if (spec.kind === "docker") return !spec.engine.address.startsWith("ssh://");
   return spec.kind === "local" || /^(localhost|127\..*|\[::1\])$/.test(new URL(spec.url).hostname);
 }
 

@@ -61,8 +61,8 @@ export interface Slice {
   readonly busiest: number | null;
   readonly peakRssBytes: number | null;
   readonly startupMs: number | null;
-  /** CPU time of the load generator ÷ time; may exceed 1 on several cores. */
-  readonly generatorCpu: number;
+  /** CPU time of the load generator ÷ time; may exceed 1 on several cores; null where it runs elsewhere. */
+  readonly generatorCpu: number | null;
   readonly bytesPerRequest: number;
 }
 
@@ -165,7 +165,7 @@ export const readPlain = (file: string): PlainRow[] =>
 
 /** Fields that are empty in some rows: of duets, of servers that do not say what they are, of remote ones. */
 const OPTIONAL = new Set(
-  "CpuUsPerRequest RssBytes Runtime Framework Driver Workers Partner TargetRate Verdict BusiestThread PeakRssBytes StartupMs".split(
+  "CpuUsPerRequest RssBytes Runtime Framework Driver Workers Partner TargetRate Verdict BusiestThread PeakRssBytes StartupMs GeneratorCpu".split(
     " ",
   ),
 );

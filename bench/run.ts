@@ -1,19 +1,24 @@
 import { hostname } from "node:os";
+import { UsageError } from "../shared/errors.ts";
 import { type Calibration, calibrate, ceiling, lineSpeed } from "./calibrate.ts";
 import { type Cores, parseCpuList, splitCores } from "./cores.ts";
-import { type Load, type LoadOptions, load } from "./load/fortio.ts";
+import { overlap } from "./load/agents.ts";
+import type { Load, LoadOptions } from "./load/fortio.ts";
 import { type Histogram, merge } from "./load/histogram.ts";
 import { duration, isHere, orderOf, type Plan, type TargetSpec } from "./plan.ts";
 import { appendSlices, PROTOCOL, type Slice } from "./results.ts";
 import { lastBlock, type Session, type Warmup } from "./session.ts";
 import { type Capacity, type Slo, searchCapacity, type Trial } from "./slo.ts";
+import { startContainer } from "./targets/container.ts";
+import { openEngine } from "./targets/engine.ts";
 import { start } from "./targets/local.ts";
 import { type Target, verify } from "./targets/target.ts";
 import { attach } from "./targets/url.ts";
 import { type Usage, watch } from "./targets/usage.ts";
 import { verdictOf } from "./verdict.ts";
 
-export const coresFor = (plan: Plan): Cores | null => (plan.targets.every(isHere) ? splitCores() : null);
+export const coresFor = (plan: Plan): Cores | null =>
+  plan.targets.every(isHere) && plan.agents.length === 0 ? splitCores() : null;
 
 /** Measures all blocks that are still to be done. */
 export async function measure(session: Session): Promise<void> {
@@ -31,14 +36,16 @@ export async function measure(session: Session): Promise<void> {
 
 /** All targets up and checked, then all down, whatever happens. */
 export async function withTargets<T>(
-  { manifest: { plan, cores }, signal }: Session,
+  session: Session,
   specs: readonly TargetSpec[],
   use: (targets: Target[]) => Promise<T>,
 ): Promise<T> {
+  const { signal } = session;
+  const { plan } = session.manifest;
   const targets: Target[] = [];
   try {
     for (const spec of specs) {
-      const target = spec.kind === "local" ? await start(spec, cores?.server, signal) : await attach(spec, signal);
+      const target = await startTarget(session, spec);
       const same = targets.filter(({ name }) => name.replace(/#\d+$/, "") === target.name).length;
       targets.push(same === 0 ? target : { ...target, name: `${target.name}#${same + 1}` });
       await verify(target, plan.endpoints, signal);
@@ -47,6 +54,15 @@ export async function withTargets<T>(
   } finally {
     await Promise.all(targets.map((target) => target.stop()));
   }
+}
+
+async function startTarget(session: Session, spec: TargetSpec): Promise<Target> {
+  const { manifest, signal } = session;
+  if (spec.kind === "local") return start(spec, manifest.cores?.server, signal);
+  if (spec.kind === "url") return attach(spec, signal);
+  session.engine ??= await openEngine(spec.engine, signal);
+  manifest.environment = { ...manifest.environment, engine: session.engine.facts };
+  return startContainer(session.engine, spec, manifest.cores?.server, signal);
 }
 
 async function measureBlock(session: Session, block: number, targets: Target[]): Promise<void> {
@@ -93,7 +109,8 @@ const rivals = (targets: readonly Target[]) =>
 
 /** Whether a target is on the same machine as the first: only then does a duet cancel that machine's noise. */
 const isLike = (plan: Plan) => (spec: TargetSpec) => {
-  const host = (one: TargetSpec | undefined) => (one?.kind === "url" ? new URL(one.url).hostname : "");
+  const host = (one: TargetSpec | undefined) =>
+    one?.kind === "url" ? new URL(one.url).hostname : one?.kind === "docker" ? one.engine.address : "";
   return host(spec) === host(plan.targets[0]);
 };
 
@@ -149,16 +166,16 @@ export async function warmEndpoint(
   return Object.fromEntries(seen.map(({ target, load }) => [target.name, load.averageMs / targets.length]));
 }
 
-async function calibrateGenerator({ manifest, signal }: Session, targets: readonly Target[]): Promise<void> {
+async function calibrateGenerator({ manifest, load, signal }: Session, targets: readonly Target[]): Promise<void> {
   const { plan, cores } = manifest;
   for (const target of targets.filter(({ startupMs }) => startupMs === null)) {
-    manifest.lineBytesPerSecond[target.name] ??= await lineSpeed(target, plan.connections, cores, signal);
+    manifest.lineBytesPerSecond[target.name] ??= await lineSpeed(target, plan.connections, load);
   }
-  manifest.ceiling ??= await ceiling(plan.connections, cores, signal);
+  if (plan.agents.length === 0) manifest.ceiling ??= await ceiling(plan.connections, cores, signal);
 }
 
 async function calibrateTargets(
-  { manifest, signal }: Session,
+  { manifest, load }: Session,
   targets: readonly Target[],
   endpoint: string,
   loadedMs: (name: string) => number | null | undefined,
@@ -166,7 +183,7 @@ async function calibrateTargets(
   for (const target of targets) {
     manifest.calibration[target.name] ??= {};
     const ofTarget = manifest.calibration[target.name] as Record<string, Calibration>;
-    ofTarget[endpoint] ??= await calibrate(target, endpoint, loadedMs(target.name) ?? null, manifest.cores, signal);
+    ofTarget[endpoint] ??= await calibrate(target, endpoint, loadedMs(target.name) ?? null, load);
   }
 }
 
@@ -178,13 +195,13 @@ interface Measured {
 
 /** Loads targets at the same moment, each by a generator of its own. */
 async function together(
-  { manifest: { cores }, signal }: Session,
+  session: Session,
   targets: readonly Target[],
   endpoint: string,
   options: LoadOptions,
 ): Promise<Measured[]> {
-  const watches = await Promise.all(targets.map((target) => watch(target, signal)));
-  const loads = await Promise.all(targets.map(({ url }) => load(url + endpoint, options, cores?.generator, signal)));
+  const watches = await Promise.all(targets.map((target) => watch(target)));
+  const loads = await Promise.all(targets.map(({ url }) => session.load(url + endpoint, options)));
   return Promise.all(
     targets.map(async (target, i) => {
       const load = loads[i] as Load;
@@ -193,12 +210,8 @@ async function together(
   );
 }
 
-/** Part of the time of the longer of two slices in which both ran. */
-export function overlap(a: Load, b: Load): number {
-  const end = (load: Load) => load.startedAt + load.seconds * 1e3;
-  const both = Math.min(end(a), end(b)) - Math.max(a.startedAt, b.startedAt);
-  return Math.max(0, both) / 1e3 / Math.max(a.seconds, b.seconds);
-}
+/** Part of the time of a slice in which all generators must have run. */
+const LEAST_OVERLAP = 0.95;
 
 /** Enough that a cheap request's cost does not depend on the partner, few that both sides begin at about one moment. */
 const DUET_CONNECTIONS = 64;
@@ -210,7 +223,8 @@ export async function duet(session: Session, block: number, endpoint: string, pa
   for (const last of [false, true]) {
     const seen = await together(session, pair, endpoint, { connections, seconds: amount.duetSeconds });
     const [a, b] = seen as [Measured, Measured];
-    const usable = overlap(a.load, b.load) >= 0.95 && seen.every(({ load }) => load.goodput > 0);
+    const atOnce = Math.min(overlap([a.load, b.load]), a.load.overlap, b.load.overlap);
+    const usable = atOnce >= LEAST_OVERLAP && seen.every(({ load }) => load.goodput > 0);
     const slice = nextSlice(session);
     await keep(
       session,
@@ -227,6 +241,17 @@ export async function duet(session: Session, block: number, endpoint: string, pa
   }
 }
 
+/** @throws UsageError where several agents do not load a target at the same time, three times in a row. */
+async function alone(session: Session, target: Target, endpoint: string, options: LoadOptions): Promise<Measured> {
+  for (const _ of [1, 2, 3]) {
+    const [one] = (await together(session, [target], endpoint, options)) as [Measured];
+    if (one.load.overlap >= LEAST_OVERLAP) return one;
+  }
+  throw new UsageError(
+    `the agents ran together for less than ${LEAST_OVERLAP * 100} % of a slice of ${options.seconds} s: raise --seconds, or leave out one that is far away`,
+  );
+}
+
 /** One target alone: as fast as answers come, or at a rate. */
 export async function solo(
   session: Session,
@@ -240,7 +265,7 @@ export async function solo(
   const { manifest } = session;
   const calibration = manifest.calibration[target.name]?.[endpoint];
   const options = { connections, seconds, rate: rate ?? undefined, resolutionSeconds: calibration?.resolutionSeconds };
-  const [one] = (await together(session, [target], endpoint, options)) as [Measured];
+  const one = await alone(session, target, endpoint, options);
   const { load: seen, usage } = one;
   const slice: Slice = {
     ...common(session, block, nextSlice(session), endpoint, one),

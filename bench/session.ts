@@ -6,10 +6,13 @@ import { pipeline } from "node:stream/promises";
 import { UsageError } from "../shared/errors.ts";
 import type { Calibration } from "./calibrate.ts";
 import type { Cores } from "./cores.ts";
+import { findAgents, loadFrom } from "./load/agents.ts";
+import { type Generator, load } from "./load/fortio.ts";
 import type { Histogram } from "./load/histogram.ts";
 import type { Plan, Step } from "./plan.ts";
 import type { Progress } from "./report/progress.ts";
 import { checkResults, manifestFile, PROTOCOL, readSlices, type Slice, writeManifest } from "./results.ts";
+import type { Engine } from "./targets/engine.ts";
 
 /** What is kept of a run beside its rows, in results/<run>.json. */
 export interface Manifest {
@@ -19,7 +22,7 @@ export interface Manifest {
   readonly plan: Plan;
   readonly cores: Cores | null;
   /** Machine, versions, commit and data: what another would need to repeat it. */
-  readonly environment: Readonly<Record<string, unknown>>;
+  environment: Readonly<Record<string, unknown>>;
   ceiling: number | null;
   /** Target -> endpoint -> calibration. */
   calibration: Record<string, Record<string, Calibration>>;
@@ -48,6 +51,9 @@ export interface Session {
   save(): void;
   /** Rows of the run so far. */
   readonly slices: Slice[];
+  readonly load: Generator;
+  /** Of the servers in containers, from the first of them on. */
+  engine: Engine | null;
 }
 
 /** @returns the number of the last block, 0 before the first. */
@@ -107,7 +113,21 @@ function sessionOf(
   signal: AbortSignal,
 ): Session {
   const file = manifestFile(results, manifest.run);
-  return { manifest, results, slices, progress, signal, save: () => writeManifest(file, manifest) };
+  const { plan, cores } = manifest;
+  const found = plan.agents.length > 0 ? findAgents(plan.agents, signal) : null;
+  found?.catch(() => {}); // said when the first slice asks for them
+  const generator: Generator = async (url, options) =>
+    found ? loadFrom(await found, url, options, signal) : load(url, options, cores?.generator, signal);
+  return {
+    manifest,
+    results,
+    slices,
+    progress,
+    signal,
+    load: generator,
+    engine: null,
+    save: () => writeManifest(file, manifest),
+  };
 }
 
 async function environment(): Promise<Record<string, unknown>> {

@@ -24,7 +24,7 @@ export interface Evidence {
   readonly goodput: number;
   readonly bytesPerRequest: number;
   /** CPU time ÷ time of the load generator, of the server's busiest thread, and the part it was throttled. */
-  readonly generatorCpu: number;
+  readonly generatorCpu: number | null;
   readonly busiest: number | null;
   readonly throttled: number | null;
   /** Requests per second asked for, null in a closed loop. */
@@ -54,7 +54,7 @@ const known = (value: number | null): number => value ?? Number.NaN; // compares
 const CLOSED: readonly (readonly [Verdict, (e: Evidence) => boolean])[] = [
   ["rate-limited", (e) => share(e.refused, e) > 0.001 || known(e.throttled) > 0.05],
   ["invalid", (e) => share(e.errors, e) > 0.001 || e.sockets !== e.connections || littleError(e) > 0.03],
-  ["client-bound", (e) => e.generatorCpu >= 0.85 * e.generatorCores || e.goodput >= 0.8 * known(e.ceiling)],
+  ["client-bound", (e) => known(e.generatorCpu) >= 0.85 * e.generatorCores || e.goodput >= 0.8 * known(e.ceiling)],
   ["bandwidth-bound", (e) => e.goodput * e.bytesPerRequest >= 0.8 * known(e.lineBytesPerSecond)],
   ["server-bound", (e) => known(e.busiest) >= 0.85 && e.averageMs >= 1.5 * known(e.unloadedMs)],
   [

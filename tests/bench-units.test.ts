@@ -2,11 +2,11 @@
 import { describe, expect, test } from "bun:test";
 import { analyse } from "../bench/analysis.ts";
 import { parseCpuList, pinned } from "../bench/cores.ts";
+import { overlap } from "../bench/load/agents.ts";
 import { type FortioResult, type Load, toLoad } from "../bench/load/fortio.ts";
 import { type Histogram, merge, percentile } from "../bench/load/histogram.ts";
 import { ENDPOINTS, makePlan, type Options, orderOf, PRESETS, parseTarget, totalSeconds } from "../bench/plan.ts";
 import type { Slice } from "../bench/results.ts";
-import { overlap } from "../bench/run.ts";
 import { parseSlo, searchCapacity } from "../bench/slo.ts";
 import { type Evidence, explain, type Verdict, verdictOf } from "../bench/verdict.ts";
 import { SERVERS } from "./harness.ts";
@@ -111,7 +111,7 @@ test("fortio: goodput counts 2xx answers only, errors are all the others", () =>
     RetCodes: { "200": 880, "204": 20, "301": 10, "500": 40, "429": 15, "503": 5, "-1": 30 },
     SocketCount: 104,
   };
-  expect(toLoad(result)).toEqual({
+  expect(toLoad(result, { connections: 4 })).toEqual({
     startedAt: Date.UTC(2026),
     requests: 1_000,
     errors: 100,
@@ -159,10 +159,10 @@ describe("histograms", () => {
 
 test("two slices overlap by the part of the longer in which both ran", () => {
   const slice = (startedAt: number, seconds: number) => ({ startedAt, seconds }) as Load;
-  expect(overlap(slice(0, 1), slice(0, 1))).toBe(1);
-  expect(overlap(slice(0, 1), slice(50, 1))).toBeCloseTo(0.95);
-  expect(overlap(slice(0, 1), slice(250, 0.5))).toBe(0.5);
-  expect(overlap(slice(0, 1), slice(2_000, 1))).toBe(0);
+  expect(overlap([slice(0, 1), slice(0, 1)])).toBe(1);
+  expect(overlap([slice(0, 1), slice(50, 1)])).toBeCloseTo(0.95);
+  expect(overlap([slice(0, 1), slice(250, 0.5)])).toBe(0.5);
+  expect(overlap([slice(0, 1), slice(2_000, 1)])).toBe(0);
 });
 
 describe("verdict", () => {

@@ -95,8 +95,8 @@ export const bench = (file: string, ...args: string[]) => [
 export const rowsOf = (file: string): Record<string, string>[] => parse(readFileSync(file), { columns: true });
 
 /** Waits for something that takes as long as the machine needs; only a hang fails. */
-export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 30_000;
+export async function until(condition: () => boolean | Promise<boolean>, withinMs = 30_000): Promise<void> {
+  const deadline = Date.now() + withinMs;
   while (!(await condition())) {
     if (Date.now() > deadline) throw new Error(`never true: ${condition}`);
     await sleep(20);

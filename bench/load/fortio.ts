@@ -22,8 +22,10 @@ export interface Load {
   readonly sockets: number;
   /** Size of an answer with its headers. */
   readonly bytesPerRequest: number;
-  /** CPU time of the generator ÷ the time it ran; 1 is a whole core. */
-  readonly generatorCpu: number;
+  /** CPU time of the generator ÷ the time it ran; 1 is a whole core; null where it runs elsewhere. */
+  readonly generatorCpu: number | null;
+  /** Part of the time in which all of several generators ran; 1 for one. */
+  readonly overlap: number;
 }
 
 export interface LoadOptions {
@@ -34,6 +36,9 @@ export interface LoadOptions {
   /** Width of the finest histogram bucket; fortio's own 1 ms would report a p50 of 0.1 ms as four times that. */
   readonly resolutionSeconds?: number | undefined;
 }
+
+/** Whatever loads a URL: one fortio process, or several machines. */
+export type Generator = (url: string, options: LoadOptions) => Promise<Load>;
 
 export const PERCENTILES = [50, 90, 99, 99.9] as const;
 const RESOLUTION_SECONDS = 1e-5;
@@ -57,24 +62,18 @@ export interface FortioResult {
 /** Loads one URL with one fortio process; what it asks before the slice proper (once per connection) is not counted. */
 export async function load(
   url: string,
-  { connections, seconds, rate, resolutionSeconds = RESOLUTION_SECONDS }: LoadOptions,
+  options: LoadOptions,
   cores: string | undefined,
   signal: AbortSignal,
 ): Promise<Load> {
-  const flags = {
-    c: connections,
-    ...(rate === undefined ? { qps: -1, t: `${seconds}s` } : schedule(rate, connections, seconds)),
-    r: resolutionSeconds,
-    json: "-",
-    loglevel: "Critical",
-  };
+  const flags = { ...settings(options), json: "-", loglevel: "Critical" };
   const command = pinned(cores, [
     "fortio",
     "load",
     "-quiet",
     "-allow-initial-errors",
     "-log-errors=false",
-    ...(rate === undefined ? [] : ["-uniform"]),
+    ...(options.rate === undefined ? [] : ["-uniform"]),
     ...Object.entries(flags).flatMap(([name, value]) => [`-${name}`, String(value)]),
     url,
   ]);
@@ -87,17 +86,18 @@ export async function load(
   const ran = performance.now() - since;
   signal.throwIfAborted();
   if (code !== 0) throw new UsageError(`fortio could not load ${url}: ${stderr.trim().split("\n").at(-1)}`);
-  const result: FortioResult = JSON.parse(stdout);
-  if (result.NumThreads !== connections) {
-    throw new UsageError(
-      `fortio used ${result.NumThreads} connections, not ${connections}: lower --connections, or raise --seconds or --rate`,
-    );
-  }
-  return { ...toLoad(result), generatorCpu: Number(child.resourceUsage()?.cpuTime.total ?? 0) / 1e3 / ran };
+  const generatorCpu = Number(child.resourceUsage()?.cpuTime.total ?? 0) / 1e3 / ran;
+  return { ...toLoad(JSON.parse(stdout), options), generatorCpu, overlap: 1 };
+}
+
+/** fortio's settings, under the names that its command and its REST interface share. */
+export function settings({ connections, seconds, rate, resolutionSeconds = RESOLUTION_SECONDS }: LoadOptions) {
+  const timing = rate === undefined ? { qps: -1, t: `${seconds}s` } : schedule(rate, connections, seconds);
+  return { c: connections, ...timing, r: resolutionSeconds };
 }
 
 /**
- * fortio's flags for sends that are really connections ÷ rate seconds apart on each connection. It gives each a whole
+ * fortio's settings for sends that are really connections ÷ rate seconds apart on each connection. It gives each a whole
  * number n of sends, rounded down, and stretches their distance by n ÷ (n − 1) (periodic.go), which is undone here.
  */
 function schedule(rate: number, connections: number, seconds: number): { qps: number; t: string } {
@@ -114,8 +114,19 @@ function spawn(command: string[], signal: AbortSignal) {
   }
 }
 
-/** fortio's own QPS includes errors, so goodput is computed from the return codes. */
-export function toLoad(result: FortioResult): Omit<Load, "generatorCpu"> {
+/**
+ * fortio's own QPS includes errors, so goodput is computed from the return codes.
+ * @throws UsageError where it did not use all connections.
+ */
+export function toLoad(
+  result: FortioResult,
+  { connections }: Pick<LoadOptions, "connections">,
+): Omit<Load, "generatorCpu" | "overlap"> {
+  if (result.NumThreads !== connections) {
+    throw new UsageError(
+      `fortio used ${result.NumThreads} connections, not ${connections}: lower --connections, or raise --seconds or --rate`,
+    );
+  }
   const { Count, Avg, Max, Data } = result.DurationHistogram;
   const seconds = result.ActualDuration / 1e9;
   const answered = (codes: RegExp) =>

@@ -15,7 +15,7 @@ export function describe(plan: Plan, cores: Cores | null): string {
   const where = () => {
     if (!targets.every(isHere)) return "";
     if (cores === null) return "; servers and generator share the cores";
-    const pinned = targets.every(({ kind }) => kind === "local");
+    const pinned = targets.every(({ kind }) => kind !== "url");
     return `; generator on cores ${cores.generator}, servers on ${pinned ? cores.server : "whichever they choose"}`;
   };
   return `${targets.length} servers × ${endpoints.length} endpoints, ${connections} connections, ${amount.blocks} blocks: about ${minutes} min${where()}`;
@@ -25,7 +25,7 @@ export function describe(plan: Plan, cores: Cores | null): string {
 export function order(plan: Plan): string {
   const names = plan.targets.map(
     (spec, i) =>
-      (spec.kind === "local" ? spec.name : (spec.name ?? spec.url)) +
+      (spec.kind === "url" ? (spec.name ?? spec.url) : spec.name) +
       (i > 0 && plan.amount.twin && i === plan.targets.length - 1 ? "#2" : ""),
   );
   return Array.from({ length: plan.amount.blocks }, (_, i) => {

@@ -2,13 +2,10 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { UsageError } from "../../shared/errors.ts";
 import { pinned } from "../cores.ts";
 import type { LocalSpec } from "../plan.ts";
-import { readIdentity, type Target } from "./target.ts";
+import { readItself, type Target, untilReady } from "./target.ts";
 
-/** How long a server may take until it answers. */
-const READY_MS = 20_000;
 /** How long it may take to end; the contract gives it 5 s. */
 const STOP_MS = 6_000;
 
@@ -33,24 +30,15 @@ export async function start(spec: LocalSpec, cores: string | undefined, signal: 
   };
 
   const url = `http://127.0.0.1:${port}`;
-  const deadline = Date.now() + READY_MS;
+  const state = () => {
+    const up = child.exitCode === null && child.signalCode === null;
+    return { up, said: said.trim() || (up ? "" : `it ended by ${child.signalCode ?? child.exitCode}`) };
+  };
   try {
-    while (true) {
-      signal.throwIfAborted();
-      if (child.exitCode !== null || child.signalCode !== null) {
-        throw new UsageError(
-          `${spec.name} did not start: ${said.trim() || `it ended by ${child.signalCode ?? child.exitCode}`}`,
-        );
-      }
-      const identity = await readIdentity(url, signal).catch(() => undefined);
-      if (identity !== undefined) {
-        const pid = process.platform === "linux" ? (child.pid ?? null) : null;
-        return { name: spec.name, url, identity, pid, startupMs: performance.now() - since, stop };
-      }
-      if (Date.now() > deadline)
-        throw new UsageError(`${spec.name} did not answer within ${READY_MS / 1000} s: ${said.trim()}`);
-      await sleep(10);
-    }
+    const identity = await untilReady(spec.name, url, signal, state);
+    const pid = process.platform === "linux" ? (child.pid ?? null) : null;
+    const read = () => readItself(url, signal);
+    return { name: spec.name, url, identity, pid, startupMs: performance.now() - since, read, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { UsageError } from "../../shared/errors.ts";
 import type { Identity } from "../../shared/identity.ts";
 
@@ -11,7 +12,49 @@ export interface Target {
   readonly pid: number | null;
   /** From its start to its first answer, null where it was not started here. */
   readonly startupMs: number | null;
+  /** What it has used since its start, as it says itself or its engine does; null where neither does. */
+  read(): Promise<Reading | null>;
   stop(): Promise<void>;
+}
+
+/** What a server has used since its start. */
+export interface Reading {
+  readonly cpuUs: number;
+  readonly rssBytes: number | null;
+  /** How long a CPU quota kept it from running; null where that cannot be seen. */
+  readonly throttledMs: number | null;
+  /** How many it can keep busy. */
+  readonly cores: number;
+}
+
+/** How long a server may take until it answers. */
+const READY_MS = 20_000;
+
+/** Waits until a server that was just started answers. @param state whether it is still up, and what it said if not */
+export async function untilReady(
+  name: string,
+  url: string,
+  signal: AbortSignal,
+  state: () => Promise<{ up: boolean; said: string }> | { up: boolean; said: string },
+): Promise<Identity | null> {
+  const deadline = Date.now() + READY_MS;
+  while (true) {
+    signal.throwIfAborted();
+    const { up, said } = await state();
+    if (!up) throw new UsageError(`${name} did not start: ${said}`);
+    const identity = await readIdentity(url, signal).catch(() => undefined);
+    if (identity !== undefined) return identity;
+    if (Date.now() > deadline) {
+      throw new UsageError(`${name} did not answer at ${url} within ${READY_MS / 1000} s${said && `: ${said}`}`);
+    }
+    await sleep(10);
+  }
+}
+
+/** @returns what a server that says it has used. */
+export async function readItself(url: string, signal: AbortSignal): Promise<Reading | null> {
+  const identity = await readIdentity(url, signal);
+  return identity && { cpuUs: identity.cpuUs, rssBytes: identity.rssBytes, throttledMs: null, cores: identity.workers };
 }
 
 /** @returns what the server at `url` says it is and has used, null where it answers something else. */

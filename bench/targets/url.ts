@@ -1,11 +1,12 @@
 import { UsageError } from "../../shared/errors.ts";
 import type { UrlSpec } from "../plan.ts";
-import { readIdentity, type Target } from "./target.ts";
+import { readIdentity, readItself, type Target } from "./target.ts";
 
 /** A server that runs already, here or elsewhere; it is left running. */
 export async function attach({ url, name }: UrlSpec, signal: AbortSignal): Promise<Target> {
   const identity = await readIdentity(url, signal);
   const said = name ?? identity?.server;
   if (said === undefined) throw new UsageError(`${url}/ does not say what server it is: say it with --name NAME`);
-  return { name: said, url, identity, pid: null, startupMs: null, stop: async () => {} };
+  const read = async () => identity && readItself(url, signal);
+  return { name: said, url, identity, pid: null, startupMs: null, read, stop: async () => {} };
 }

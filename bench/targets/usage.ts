@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { parseCpuList } from "../cores.ts";
 import type { Load } from "../load/fortio.ts";
-import { readIdentity, type Target } from "./target.ts";
+import type { Target } from "./target.ts";
 
 /** What a server used during a slice; null where it cannot be seen. */
 export interface Usage {
@@ -23,22 +23,24 @@ const READ_EVERY_MS = 20;
 
 /**
  * Watches one target during a slice. A process of this machine is read from outside (proc_pid_schedstat: nanoseconds
- * that each thread ran), any other server is asked at `GET /` before and after.
+ * that each thread ran), of any other its engine is asked, or itself at `GET /`, before and after.
  * @returns a function that ends the watch.
  */
-export async function watch(target: Target, signal: AbortSignal): Promise<(load: Load) => Promise<Usage>> {
+export async function watch(target: Target): Promise<(load: Load) => Promise<Usage>> {
   if (target.pid !== null) return watchProcess(target.pid);
-  const before = target.identity && (await readIdentity(target.url, signal));
+  const before = await target.read();
   return async (load) => {
-    const after = before && (await readIdentity(target.url, signal));
+    const after = before && (await target.read());
     const cpuUs = after && after.cpuUs - before.cpuUs;
+    const throttledMs =
+      after?.throttledMs === null || before === null ? null : (after?.throttledMs ?? 0) - (before.throttledMs ?? 0);
     return {
       // Each connection has asked once before the slice.
       cpuUsPerRequest: cpuUs && cpuUs / (load.requests + load.sockets),
-      busiest: cpuUs && cpuUs / 1e6 / load.seconds / after.workers,
+      busiest: cpuUs && cpuUs / 1e6 / load.seconds / after.cores,
       rssBytes: after?.rssBytes ?? null,
       peakRssBytes: null,
-      throttled: null,
+      throttled: throttledMs && throttledMs / 1e3 / load.seconds,
     };
   };
 }

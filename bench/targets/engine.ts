@@ -1,0 +1,202 @@
+/** A Docker engine, of this machine or reached by ssh, driven through the docker command. */
+import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { createReadStream, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { hostname, tmpdir } from "node:os";
+import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { UsageError } from "../../shared/errors.ts";
+import type { EngineSpec } from "../plan.ts";
+
+/** An engine that has the image and the database. */
+export interface Engine {
+  readonly spec: EngineSpec;
+  /** Where servers that it runs are reached. */
+  readonly host: string;
+  /** Its machine and version, for the manifest. */
+  readonly facts: Readonly<Record<string, unknown>>;
+  /** Options of `docker run` that mark a container as this run's, and give it the database. */
+  readonly common: readonly string[];
+  /** Runs the docker command. @throws UsageError with what it said. */
+  docker(...args: string[]): Promise<string>;
+  /** Asks the engine's API. */
+  get<T>(path: string): Promise<T>;
+  /** Removes everything that this run brought. */
+  close(): Promise<void>;
+}
+
+/** Marks containers and volumes; its value is the owner. */
+const LABEL = "http-benchmark";
+const OWNER = `${hostname()}:${process.pid}`;
+const DATABASE = "data.db";
+
+/** @returns the address of the engine that the docker command uses where none is named. */
+export function addressOf(given: string | true, signal: AbortSignal): Promise<string> | string {
+  if (given === true) return docker(null, ["context", "inspect", "-f", "{{.Endpoints.docker.Host}}"], signal);
+  if (/^(ssh|unix):\/\/./.test(given)) return given;
+  throw new UsageError(`--docker is "${given}": write ssh://user@host, or nothing for this machine's engine`);
+}
+
+/** @throws UsageError where the engine does not answer, or has no image and none can be sent. */
+export async function openEngine(spec: EngineSpec, signal: AbortSignal): Promise<Engine> {
+  const { address, image } = spec;
+  const own = (...args: string[]) => docker(address, args, signal);
+  const facts = await own(
+    ...["version", "-f", "{{.Server.Version}} {{.Server.Os}}/{{.Server.Arch}} {{.Server.KernelVersion}}"],
+  );
+  await removeLeftovers(own);
+  const remote = address.startsWith("ssh://");
+  const bridge = remote ? await openBridge(address) : null;
+  const last = (...args: string[]) => docker(address, args, new AbortController().signal); // also after Ctrl-C
+  let shipped = false;
+  const close = async () => {
+    bridge?.close();
+    // What an engine that is gone still has is removed at the next start.
+    await remove(last, OWNER).catch(() => {});
+    if (shipped) await last("rmi", image).catch(() => {});
+  };
+  try {
+    shipped = await ship(image, address, signal);
+    return {
+      spec,
+      host: remote ? await sshHost(address, signal) : "127.0.0.1",
+      facts: { address, version: facts, image: await own("image", "inspect", "-f", "{{.Id}}", image) },
+      common: await bringData(image, address, signal),
+      docker: own,
+      get: async (path) => {
+        const unix = bridge?.path ?? address.slice("unix://".length);
+        const response = await fetch(`http://docker${path}`, { unix, signal });
+        if (response.ok) return response.json() as never;
+        throw new UsageError(`the Docker engine at ${address} answers ${path} with status ${response.status}`);
+      },
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+type Docker = (...args: string[]) => Promise<string>;
+
+/** Removes what runs from this machine have left that were killed. */
+async function removeLeftovers(docker: Docker): Promise<void> {
+  const owner = ["--filter", `label=${LABEL}`, "--format", `{{.Label "${LABEL}"}}`];
+  const owners = [await docker("ps", "-a", ...owner), await docker("volume", "ls", ...owner)].join("\n").split("\n");
+  for (const owner of new Set(owners)) {
+    const [host, pid] = owner.split(":");
+    if (host === hostname() && !isAlive(Number(pid))) await remove(docker, owner);
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
+
+async function remove(docker: Docker, owner: string): Promise<void> {
+  const mine = ["-q", "--filter", `label=${LABEL}=${owner}`];
+  const lines = (text: string) => text.split("\n").filter((line) => line !== "");
+  const containers = lines(await docker("ps", "-a", ...mine));
+  if (containers.length > 0) await docker("rm", "-f", "-v", ...containers);
+  const volumes = lines(await docker("volume", "ls", ...mine));
+  if (volumes.length > 0) await docker("volume", "rm", ...volumes);
+}
+
+/** Sends the image to an engine elsewhere that has not the same. @returns whether it had none of this name. */
+async function ship(image: string, address: string, signal: AbortSignal): Promise<boolean> {
+  const idAt = (host: string | null) =>
+    docker(host, ["image", "inspect", "-f", "{{.Id}}", image], signal).catch(() => {
+      signal.throwIfAborted();
+      return null;
+    });
+  const there = await idAt(address);
+  const here = address.startsWith("ssh://") ? await idAt(null) : there;
+  if (here === there && there !== null) return false;
+  if (here === null && there !== null) return false;
+  if (here === null) {
+    throw new UsageError(`there is no image "${image}": make it by docker build -t ${image} . or name one by --image`);
+  }
+  await docker(address, ["load", "-q"], signal, run(["save", image], null, signal).stdout);
+  return there === null;
+}
+
+/** Puts the database into a volume of the engine. @returns options of `docker run` for this run's servers. */
+async function bringData(image: string, address: string, signal: AbortSignal): Promise<string[]> {
+  const label = ["--label", `${LABEL}=${OWNER}`];
+  if (!existsSync(DATABASE)) return label;
+  const volume = await docker(address, ["volume", "create", ...label], signal);
+  const inside = (command: string, input?: Blob) => {
+    const options = [...label, "-v", `${volume}:/data`, "--user", "0", "--network", "none", "--entrypoint", "sh"];
+    return docker(address, ["run", "--rm", "-i", ...options, image, "-c", command], signal, input);
+  };
+  await inside(`cat > /data/${DATABASE} && chmod a+r /data/${DATABASE}`, Bun.file(DATABASE));
+  const [there] = (await inside(`sha256sum /data/${DATABASE}`)).split(" ");
+  const hash = createHash("sha256");
+  await pipeline(createReadStream(DATABASE), hash);
+  if (there !== hash.digest("hex")) throw new UsageError(`${DATABASE} did not reach ${address} whole: try again`);
+  return [...label, "-v", `${volume}:/data:ro`, "-e", `DB_FILE=/data/${DATABASE}`];
+}
+
+/** @returns the name or address behind `ssh://user@alias`, as the user's ssh knows it. */
+async function sshHost(address: string, signal: AbortSignal): Promise<string> {
+  const { hostname, username } = new URL(address);
+  const child = Bun.spawn(["ssh", "-G", ...(username ? ["-l", username] : []), hostname], {
+    signal,
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  const configuration = await new Response(child.stdout).text();
+  return /^hostname (.*)$/m.exec(configuration)?.[1] ?? hostname;
+}
+
+/** A Unix socket that leads to an engine elsewhere, over the docker command's own transport. */
+async function openBridge(address: string): Promise<{ path: string; close(): void }> {
+  const folder = mkdtempSync(join(tmpdir(), `${LABEL}-`));
+  const path = join(folder, "docker.sock");
+  const server = createServer((socket) => {
+    const env = { ...process.env, DOCKER_HOST: address };
+    const dial = spawn("docker", ["system", "dial-stdio"], { env, stdio: ["pipe", "pipe", "ignore"] });
+    dial.on("error", () => socket.destroy());
+    dial.stdin.on("error", () => socket.destroy());
+    socket.on("error", () => dial.kill()).on("close", () => dial.kill());
+    socket.pipe(dial.stdin);
+    dial.stdout.pipe(socket);
+  });
+  await once(server.listen(path), "listening");
+  const close = () => {
+    server.close();
+    rmSync(folder, { recursive: true });
+  };
+  return { path, close };
+}
+
+/** @returns what docker printed. @throws UsageError with the last line that it complained with. */
+async function docker(
+  host: string | null,
+  args: readonly string[],
+  signal: AbortSignal,
+  input?: Blob | ReadableStream,
+): Promise<string> {
+  const child = run(args, host, signal, input);
+  const [stdout, stderr] = await Promise.all([child.stdout, child.stderr].map((stream) => new Response(stream).text()));
+  const code = await child.exited;
+  signal.throwIfAborted();
+  if (code === 0) return (stdout ?? "").trim();
+  const where = host === null ? "" : ` at ${host}`;
+  throw new UsageError(`docker ${args[0]}${where} failed: ${stderr?.trim().split("\n").at(-1)}`);
+}
+
+function run(args: readonly string[], host: string | null, signal: AbortSignal, input?: Blob | ReadableStream) {
+  signal.throwIfAborted();
+  try {
+    const env = { ...process.env, ...(host !== null && { DOCKER_HOST: host }) };
+    return Bun.spawn(["docker", ...args], { env, signal, stdio: [input ?? "ignore", "pipe", "pipe"] });
+  } catch (error) {
+    throw new UsageError(`docker cannot be run (${(error as Error).message}): install Docker`);
+  }
+}

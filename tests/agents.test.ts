@@ -1,0 +1,162 @@
+/** Load from several machines: what agents saw together is what each of them saw, and a lost one is named. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { findAgents, loadFrom } from "../bench/load/agents.ts";
+import { PERCENTILES } from "../bench/load/fortio.ts";
+import { freePort } from "../bench/targets/local.ts";
+import { finish, type Program, resultsIn, rowsOf, run, scratch, until } from "./harness.ts";
+
+const FORTIO = Bun.which("fortio", { PATH: `${resolve(".tools/bin")}:${process.env.PATH}` }) ?? "fortio";
+const folder = scratch();
+const newFile = resultsIn(folder);
+const never = new AbortController().signal;
+const RESOLUTION = 1e-4;
+
+/** A server whose answers take 0 to 20 ms. */
+let server: Bun.Server<unknown>;
+let url: string;
+beforeAll(() => {
+  let asked = 0;
+  server = Bun.serve({
+    port: 0,
+    async fetch() {
+      await Bun.sleep((asked++ * 7) % 20);
+      return new Response("x");
+    },
+  });
+  url = `http://127.0.0.1:${server.port}`;
+});
+afterAll(() => server.stop(true));
+
+async function startAgent(): Promise<Program & { address: string }> {
+  const address = `127.0.0.1:${await freePort()}`;
+  const off = ["grpc", "tcp", "udp", "redirect"].flatMap((name) => [`-${name}-port`, "disabled"]);
+  const program = run([FORTIO, "server", "-http-port", address, ...off, "-loglevel", "Error"]);
+  await until(async () => (await fetch(`http://${address}/fortio/rest/status`).catch(() => null))?.ok === true);
+  return { ...program, address };
+}
+
+async function stop(...agents: Program[]): Promise<void> {
+  for (const { child } of agents) child.kill("SIGKILL");
+  await Promise.all(agents.map(({ ended }) => ended));
+}
+
+/** An agent that keeps fortio's log of every request, which its server does not offer. */
+function loggingAgent(log: string) {
+  return Bun.serve({
+    port: 0,
+    idleTimeout: 60,
+    async fetch(request) {
+      const { url, c, qps, t, r, uniform } = (await request.json()) as Record<string, string>;
+      const flags = { c, qps, t, r, json: "-", loglevel: "Critical", "access-log-file": log };
+      const child = Bun.spawn(
+        [
+          ...[FORTIO, "load", "-quiet", ...(uniform ? ["-uniform"] : [])],
+          ...Object.entries(flags).flatMap(([name, value]) => [`-${name}`, value ?? ""]),
+          url ?? "",
+        ],
+        { stderr: "ignore" },
+      );
+      return new Response(child.stdout);
+    },
+  });
+}
+
+for (const rate of [undefined, 400]) {
+  test(`the merged slice is the union of the raw logs (${rate ? `${rate} requests/s` : "closed loop"})`, async () => {
+    const logs = [1, 2, 3].map((i) => join(folder, `access-${rate}-${i}.log`));
+    const agents = logs.map(loggingAgent);
+    try {
+      const addresses = agents.map(({ port }) => `127.0.0.1:${port}`);
+      const options = { connections: 10, seconds: 2, rate, resolutionSeconds: RESOLUTION };
+      const load = await loadFrom(addresses, url, options, never);
+      const latencies = logs
+        .flatMap((log) => readFileSync(log, "utf8").trim().split("\n"))
+        .map((line) => JSON.parse(line).latency as number)
+        .sort((a, b) => a - b);
+      expect(load.requests).toBe(latencies.length);
+      expect(load.histogram.reduce((sum, [, , count]) => sum + count, 0)).toBeCloseTo(latencies.length);
+      const total = latencies.reduce((sum, latency) => sum + latency, 0);
+      // The log has whole microseconds, cut off.
+      expect((load.averageMs * load.requests) / 1e3 - total).toBeWithin(0, latencies.length * 1e-6);
+      expect(load.maxMs / 1e3 - (latencies.at(-1) as number)).toBeWithin(-1e-9, 1e-6);
+      expect([load.errors, load.sockets]).toEqual([0, 10]);
+      for (const p of PERCENTILES) {
+        const exact = latencies[Math.ceil((latencies.length * p) / 100) - 1] as number;
+        expect(Math.abs(load.percentilesMs[p] / 1e3 - exact)).toBeLessThanOrEqual(widthAt(load.histogram, exact) + 1e-6);
+      }
+      if (rate) expect(load.goodput / rate).toBeWithin(0.97, 1.03);
+    } finally {
+      await Promise.all(agents.map((agent) => agent.stop(true)));
+    }
+  });
+}
+
+/** Width of the bucket of a latency and of the next, between which a percentile may fall. */
+function widthAt(histogram: readonly (readonly [number, number, number])[], latency: number): number {
+  const i = histogram.findIndex(([from, to]) => from <= latency && latency <= to);
+  return [i, i + 1].reduce((sum, j) => sum + (histogram[j] ? histogram[j][1] - histogram[j][0] : 0), 1e-9);
+}
+
+const isLoading = async (address: string): Promise<boolean> => {
+  const { Statuses } = (await (await fetch(`http://${address}/fortio/rest/status`)).json()) as { Statuses: object };
+  return Object.keys(Statuses).length > 0;
+};
+
+describe("fortio servers", () => {
+  const bench = (file: string, agents: string, ...args: string[]) =>
+    finish([
+      "./bench.sh",
+      "--results",
+      file,
+      "--name",
+      "foreign",
+      "--endpoints",
+      "/x",
+      "--agents",
+      agents,
+      ...args,
+      url,
+    ]);
+
+  test("two of them make one row per slice", async () => {
+    const agents = [await startAgent(), await startAgent()];
+    try {
+      const file = newFile();
+      const list = agents.map(({ address }) => address).join();
+      expect(await findAgents([list.split(",")[0] ?? "", ...list.split(",")], never)).toEqual(list.split(","));
+      const { code, output } = await bench(file, list, "--connections", "9", "--seconds", "2");
+      expect([code, output]).toEqual([0, expect.stringContaining("foreign")]);
+      for (const row of rowsOf(file)) {
+        expect(row).toMatchObject({ Connections: "9", Sockets: "9", GeneratorCpu: "", "Error Count": "0" });
+      }
+    } finally {
+      await stop(...agents);
+    }
+  });
+
+  test("one that is killed in a slice is named, and nothing of the slice is kept", async () => {
+    const agents = [await startAgent(), await startAgent()];
+    try {
+      const file = newFile();
+      const list = agents.map(({ address }) => address).join();
+      const ended = bench(file, list, "--seconds", "5");
+      await until(async () => (await Promise.all(agents.map(({ address }) => isLoading(address)))).every(Boolean));
+      await stop(agents[1] as Program);
+      const { code, output } = await ended;
+      expect([code, output]).toEqual([1, expect.stringContaining(`the agent ${agents[1]?.address} failed`)]);
+    } finally {
+      await stop(...agents);
+    }
+  });
+
+  test.each([
+    ["nowhere.invalid:8080", "there is no such host"],
+    ["127.0.0.1", "write it as host:port"],
+    ["127.0.0.1:1", "the agent 127.0.0.1:1 failed"],
+  ])("--agents %s is refused in one line", async (agents, problem) => {
+    const { code, output } = await bench(newFile(), agents);
+    expect([code, output.trimEnd().split("\n").at(-1)]).toEqual([1, expect.stringContaining(problem)]);
+  });
+});

@@ -1,0 +1,214 @@
+/** bench.sh --docker: servers in containers of this machine's engine, and of another machine's, reached by ssh. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { spawnSync } from "node:child_process";
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import {
+  bench,
+  describeIf,
+  finish,
+  type Program,
+  resultsIn,
+  rowsOf,
+  run,
+  SERVERS,
+  scratch,
+  until,
+  works,
+} from "./harness.ts";
+
+const IMAGE = "http-benchmark:test";
+const folder = scratch();
+const newFile = resultsIn(folder);
+const SYSTEM_PATH = `${process.env.PATH}:/usr/sbin:/sbin`;
+
+/** Runs a program. @throws with what it printed unless it exits 0. */
+function must(command: string[], env: Record<string, string> = {}): string {
+  const [name = "", ...args] = command;
+  const { status, stdout, stderr } = spawnSync(name, args, { encoding: "utf8", env: { ...process.env, ...env } });
+  if (status !== 0) throw new Error(`${command.join(" ")}: ${stderr}${stdout}`);
+  return stdout.trim();
+}
+
+/** Containers and volumes of runs. */
+const left = (env: Record<string, string> = {}) => [
+  must(["docker", "ps", "-aq", "--filter", "label=http-benchmark"], env),
+  must(["docker", "volume", "ls", "-q", "--filter", "label=http-benchmark"], env),
+];
+
+const short = (file: string, ...args: string[]) =>
+  bench(file, "--image", IMAGE, "--endpoints", "/plain,/sqlite/random-30fields/10", ...args);
+
+describeIf(works("docker", "info"), "no Docker engine answers", "bench.sh --docker", () => {
+  beforeAll(() => {
+    must(["docker", "build", "--network=host", "--tag", IMAGE, "."]);
+  }, 600_000);
+  afterAll(() => {
+    must(["docker", "rmi", "-f", IMAGE]);
+  });
+
+  test("all ten, in containers without a writable file system", async () => {
+    const file = newFile();
+    const { code, output } = await finish(short(file, "--docker", "--memory", "512m", "--read-only"));
+    expect([code, output]).toEqual([0, expect.stringContaining("rows are in")]);
+    const rows = rowsOf(file);
+    expect([...new Set(rows.map(({ Name }) => Name))].sort()).toEqual(SERVERS.toSorted());
+    for (const row of rows) {
+      expect(row).toMatchObject({ "Error Count": "0", Sockets: "8" });
+      expect(row.Target).not.toContain("127.0.0.1"); // the container itself, not the proxy of its port
+      expect(Number(row.CpuUsPerRequest)).toBeGreaterThan(0);
+      expect(Number(row.RssBytes)).toBeGreaterThan(10e6);
+      expect(Number(row.StartupMs)).toBeGreaterThan(10);
+    }
+    expect(left()).toEqual(["", ""]);
+  });
+
+  test("a CPU quota is noticed", async () => {
+    const file = newFile();
+    const program = run(short(file, "--docker", "--servers", "bun-raw", "--seconds", "1"));
+    await until(() => left()[0] !== "" && program.output().includes("warm-up"));
+    must(["docker", "update", "--cpus", "0.2", left()[0] ?? ""]);
+    await until(() => rowsOf(file).length > 1);
+    program.child.kill("SIGTERM");
+    await program.ended;
+    expect(rowsOf(file).map(({ Verdict }) => Verdict)).toContain("rate-limited");
+    expect(left()).toEqual(["", ""]);
+  });
+
+  test("what a killed run leaves is removed by the next", async () => {
+    const killed = run(short(newFile(), "--docker", "--servers", "bun-raw,node-raw"));
+    await until(() => killed.output().includes("warm-up"));
+    killed.child.kill("SIGKILL");
+    await killed.ended;
+    expect(left().map((ids) => ids.split("\n").length)).toEqual([2, 1]);
+    const { code } = await finish(short(newFile(), "--docker", "--servers", "bun-raw"));
+    expect([code, left()]).toEqual([0, ["", ""]]);
+  });
+
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    test(`${signal} leaves whole rows and no container`, async () => {
+      const file = newFile();
+      const program = run(short(file, "--docker", "--servers", "bun-raw,node-raw"));
+      await until(() => program.output().includes("block 1 /"));
+      program.child.kill(signal);
+      await program.ended;
+      expect(left()).toEqual(["", ""]);
+      for (const row of rowsOf(file)) expect(row.BytesPerRequest).not.toBe("");
+    });
+  }
+
+  test.each([
+    [["--docker", "--image", "missing:never"], 'there is no image "missing:never": make it by docker build'],
+    [["--docker", "tcp://x"], '--docker is "tcp://x": write ssh://user@host'],
+    [["--docker", "unix:///nowhere.sock"], "docker version at unix:///nowhere.sock failed"],
+    [["--memory", "1g"], "--memory is of containers: give --docker as well"],
+    [["--docker", "unix:///x", "http://127.0.0.1:1"], "--docker starts servers, a URL measures one that runs already"],
+  ])("%j is refused in one line", async (args, problem) => {
+    const { code, output } = await finish(short(newFile(), ...args));
+    expect([code, output.trimEnd().split("\n").at(-1)]).toEqual([1, expect.stringContaining(problem)]);
+  });
+
+  const root = process.getuid?.() === 0;
+  const tools = ["ip", "sshd", "dockerd", "ssh-keygen"].every((tool) => Bun.which(tool, { PATH: SYSTEM_PATH }));
+  describeIf(root && tools, "needs root, iproute2, sshd and dockerd", "another machine", () => anotherMachine());
+});
+
+/** A machine of its own: a network namespace with an engine and an sshd, reached by a key made for it. */
+function anotherMachine(): void {
+  const name = `vps${process.pid}`;
+  const inside = (...command: string[]) => ["ip", "netns", "exec", name, ...command];
+  const at = (file: string) => join(folder, file);
+  /** What this test sees of the engine there, past ssh. */
+  const there = { DOCKER_HOST: `unix://${at("docker.sock")}` };
+  const bin = at("bin");
+  const env = { PATH: [bin, SYSTEM_PATH].join(delimiter) };
+  const programs: Record<string, Program> = {};
+
+  const startEngine = async () => {
+    const roots = ["--data-root", at("docker"), "--exec-root", at("exec"), "--pidfile", at("docker.pid")];
+    programs.dockerd = run(inside("dockerd", ...roots, "-H", there.DOCKER_HOST), { PATH: SYSTEM_PATH });
+    await until(() => works("docker", "-H", there.DOCKER_HOST, "version"));
+  };
+
+  beforeAll(async () => {
+    must(["ip", "netns", "add", name]);
+    must(["ip", "link", "add", `${name}a`, "type", "veth", "peer", "name", `${name}b`, "netns", name]);
+    must(["ip", "address", "add", "10.99.0.1/30", "dev", `${name}a`]);
+    must(["ip", "link", "set", `${name}a`, "up"]);
+    must(inside("ip", "address", "add", "10.99.0.2/30", "dev", `${name}b`));
+    for (const device of ["lo", `${name}b`]) must(inside("ip", "link", "set", device, "up"));
+    await startEngine();
+    for (const key of ["host", "user"]) must(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", at(key)]);
+    mkdirSync("/run/sshd", { recursive: true });
+    writeFileSync(
+      at("sshd_config"),
+      [
+        "ListenAddress 10.99.0.2",
+        `HostKey ${at("host")}`,
+        `AuthorizedKeysFile ${at("user.pub")}`,
+        "PermitRootLogin yes",
+        "PasswordAuthentication no",
+        "StrictModes no",
+        "UsePAM no",
+        "PidFile none",
+        `SetEnv DOCKER_HOST=${there.DOCKER_HOST}`,
+      ].join("\n"),
+    );
+    const sshd = Bun.which("sshd", { PATH: SYSTEM_PATH }) ?? "";
+    programs.sshd = run(inside(sshd, "-D", "-e", "-f", at("sshd_config")));
+    writeFileSync(
+      at("ssh_config"),
+      [
+        "Host vps",
+        "HostName 10.99.0.2",
+        `IdentityFile ${at("user")}`,
+        `UserKnownHostsFile ${at("known_hosts")}`,
+        "StrictHostKeyChecking accept-new",
+      ].join("\n"),
+    );
+    mkdirSync(bin);
+    writeFileSync(join(bin, "ssh"), `#!/bin/sh\nexec ${Bun.which("ssh")} -F ${at("ssh_config")} "$@"\n`);
+    chmodSync(join(bin, "ssh"), 0o755);
+    await until(() => spawnSync(join(bin, "ssh"), ["root@vps", "docker", "version"]).status === 0);
+  }, 120_000);
+
+  afterAll(async () => {
+    for (const { child, ended } of Object.values(programs)) {
+      child.kill("SIGTERM");
+      await ended;
+    }
+    spawnSync("ip", ["netns", "delete", name]);
+  });
+
+  const remote = (file: string, ...args: string[]) =>
+    short(file, "--docker", "ssh://root@vps", "--servers", "bun-hono,node-fastify", ...args);
+
+  test("the image and the data go there, two servers are measured, and nothing stays", async () => {
+    const file = newFile();
+    const { code, output } = await finish(remote(file), env);
+    expect([code, output]).toEqual([0, expect.stringContaining("rows are in")]);
+    const rows = rowsOf(file);
+    expect(new Set(rows.map(({ Name }) => Name))).toEqual(new Set(["bun-hono", "node-fastify"]));
+    expect(rows.filter(({ Kind }) => Kind === "duet").length).toBeGreaterThan(0);
+    for (const row of rows) {
+      expect(row.Target).toMatch(/^http:\/\/10\.99\.0\.2:30\d\d$/);
+      expect(Number(row.CpuUsPerRequest)).toBeGreaterThan(0);
+      expect(Number(row.RssBytes)).toBeGreaterThan(10e6);
+    }
+    expect([...left(there), must(["docker", "images", "-q"], there)]).toEqual(["", "", ""]);
+  }, 300_000);
+
+  test("an engine that stops in the middle is one line, and results stay valid", async () => {
+    const file = newFile();
+    const program = run(remote(file), env);
+    await until(() => program.output().includes("block 1 /"), 120_000);
+    programs.dockerd?.child.kill("SIGTERM");
+    const { code } = await program.ended;
+    const said = program.output().trimEnd().split("\n");
+    expect([code, said.at(-1)]).toEqual([1, expect.stringMatching(/(reached|failed)/)]);
+    for (const row of rowsOf(file)) expect(row.BytesPerRequest).not.toBe("");
+    await startEngine();
+    expect((await finish(remote(newFile(), "--servers", "bun-raw"), env)).code).toBe(0);
+    expect(left(there)).toEqual(["", ""]);
+  }, 300_000);
+}
