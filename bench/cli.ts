@@ -162,7 +162,8 @@ async function engineOf({ docker, image, cpuset, memory, readOnly }: Record<stri
     ...(memory ? ["--memory", String(memory)] : []),
     ...(readOnly ? ["--read-only"] : []),
   ];
-  if (docker) return { address: await addressOf(docker, interrupted.signal), image: String(image), run };
+  const tagged = /:[^/]*$/.test(String(image)) ? String(image) : `${image}:latest`;
+  if (docker) return { address: await addressOf(docker, interrupted.signal), image: tagged, run };
   if (run.length === 0) return undefined;
   throw new UsageError(`${run[0]?.replace("-cpus", "")} is of containers: give --docker as well`);
 }

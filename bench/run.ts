@@ -12,7 +12,7 @@ import { type Capacity, type Slo, searchCapacity, type Trial } from "./slo.ts";
 import { startContainer } from "./targets/container.ts";
 import { openEngine } from "./targets/engine.ts";
 import { start } from "./targets/local.ts";
-import { type Target, verify } from "./targets/target.ts";
+import { readIdentity, type Target, verify } from "./targets/target.ts";
 import { attach } from "./targets/url.ts";
 import { type Usage, watch } from "./targets/usage.ts";
 import { verdictOf } from "./verdict.ts";
@@ -205,6 +205,7 @@ async function together(
   return Promise.all(
     targets.map(async (target, i) => {
       const load = loads[i] as Load;
+      if (load.goodput === 0) await readIdentity(target.url, session.signal); // one that is gone ends the run
       return { target, load, usage: await (watches[i] as (load: Load) => Promise<Usage>)(load) };
     }),
   );

@@ -116,19 +116,14 @@ describeIf(works("docker", "info"), "no Docker engine answers", "bench.sh --dock
 /** A machine of its own: a network namespace with an engine and an sshd, reached by a key made for it. */
 function anotherMachine(): void {
   const name = `vps${process.pid}`;
-  const inside = (...command: string[]) => ["ip", "netns", "exec", name, ...command];
+  // Not by ip netns exec, which also hides the control groups.
+  const inside = (...command: string[]) => ["nsenter", `--net=/run/netns/${name}`, ...command];
   const at = (file: string) => join(folder, file);
   /** What this test sees of the engine there, past ssh. */
   const there = { DOCKER_HOST: `unix://${at("docker.sock")}` };
   const bin = at("bin");
   const env = { PATH: [bin, SYSTEM_PATH].join(delimiter) };
   const programs: Record<string, Program> = {};
-
-  const startEngine = async () => {
-    const roots = ["--data-root", at("docker"), "--exec-root", at("exec"), "--pidfile", at("docker.pid")];
-    programs.dockerd = run(inside("dockerd", ...roots, "-H", there.DOCKER_HOST), { PATH: SYSTEM_PATH });
-    await until(() => works("docker", "-H", there.DOCKER_HOST, "version"));
-  };
 
   beforeAll(async () => {
     must(["ip", "netns", "add", name]);
@@ -137,7 +132,9 @@ function anotherMachine(): void {
     must(["ip", "link", "set", `${name}a`, "up"]);
     must(inside("ip", "address", "add", "10.99.0.2/30", "dev", `${name}b`));
     for (const device of ["lo", `${name}b`]) must(inside("ip", "link", "set", device, "up"));
-    await startEngine();
+    const roots = ["--data-root", at("docker"), "--exec-root", at("exec"), "--pidfile", at("docker.pid")];
+    programs.dockerd = run(inside("dockerd", ...roots, "-H", there.DOCKER_HOST), { PATH: SYSTEM_PATH });
+    await until(() => works("docker", "-H", there.DOCKER_HOST, "version"));
     for (const key of ["host", "user"]) must(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", at(key)]);
     mkdirSync("/run/sshd", { recursive: true });
     writeFileSync(
@@ -180,8 +177,18 @@ function anotherMachine(): void {
     spawnSync("ip", ["netns", "delete", name]);
   });
 
-  const remote = (file: string, ...args: string[]) =>
-    short(file, "--docker", "ssh://root@vps", "--servers", "bun-hono,node-fastify", ...args);
+  const remote = (file: string) =>
+    bench(
+      file,
+      "--image",
+      IMAGE,
+      "--endpoints",
+      "/plain",
+      "--docker",
+      "ssh://root@vps",
+      "--servers",
+      "bun-hono,node-fastify",
+    );
 
   test("the image and the data go there, two servers are measured, and nothing stays", async () => {
     const file = newFile();
@@ -207,8 +214,5 @@ function anotherMachine(): void {
     const said = program.output().trimEnd().split("\n");
     expect([code, said.at(-1)]).toEqual([1, expect.stringMatching(/(reached|failed)/)]);
     for (const row of rowsOf(file)) expect(row.BytesPerRequest).not.toBe("");
-    await startEngine();
-    expect((await finish(remote(newFile(), "--servers", "bun-raw"), env)).code).toBe(0);
-    expect(left(there)).toEqual(["", ""]);
   }, 300_000);
 }

@@ -12,7 +12,6 @@ import { SERVERS, type Server, startServer, stopServer } from "./harness.ts";
 
 const LONG = process.env.LONG === "1";
 const REQUESTS = LONG ? 20_000 : 1_000;
-const SLOW = LONG ? 2_000 : 300;
 const AT_ONCE = 50;
 const never = new AbortController().signal;
 const faker = new SimpleFaker();

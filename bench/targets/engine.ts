@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { createReadStream, existsSync, mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
+import { createServer, type Socket } from "node:net";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
@@ -67,7 +67,10 @@ export async function openEngine(spec: EngineSpec, signal: AbortSignal): Promise
       docker: own,
       get: async (path) => {
         const unix = bridge?.path ?? address.slice("unix://".length);
-        const response = await fetch(`http://docker${path}`, { unix, signal });
+        const response = await fetch(`http://docker${path}`, { unix, signal }).catch((error) => {
+          signal.throwIfAborted();
+          throw new UsageError(`the Docker engine at ${address} cannot be reached (${error.code ?? error.message})`);
+        });
         if (response.ok) return response.json() as never;
         throw new UsageError(`the Docker engine at ${address} answers ${path} with status ${response.status}`);
       },
@@ -158,18 +161,25 @@ async function sshHost(address: string, signal: AbortSignal): Promise<string> {
 async function openBridge(address: string): Promise<{ path: string; close(): void }> {
   const folder = mkdtempSync(join(tmpdir(), `${LABEL}-`));
   const path = join(folder, "docker.sock");
+  const open = new Set<Socket>();
   const server = createServer((socket) => {
+    open.add(socket);
     const env = { ...process.env, DOCKER_HOST: address };
     const dial = spawn("docker", ["system", "dial-stdio"], { env, stdio: ["pipe", "pipe", "ignore"] });
     dial.on("error", () => socket.destroy());
     dial.stdin.on("error", () => socket.destroy());
-    socket.on("error", () => dial.kill()).on("close", () => dial.kill());
+    socket.on("error", () => socket.destroy());
+    socket.on("close", () => {
+      open.delete(socket);
+      dial.kill();
+    });
     socket.pipe(dial.stdin);
     dial.stdout.pipe(socket);
   });
   await once(server.listen(path), "listening");
   const close = () => {
     server.close();
+    for (const socket of open) socket.destroy();
     rmSync(folder, { recursive: true });
   };
   return { path, close };
