@@ -1,5 +1,6 @@
 import type { Route, ServerModule } from "../shared/contract.ts";
 import { answerError, notFound } from "../shared/errors.ts";
+import { LIMITS } from "../shared/limits.ts";
 import { closeBunServer } from "../shared/listen.ts";
 import { settle } from "../shared/settle.ts";
 
@@ -20,6 +21,7 @@ const server: ServerModule = {
       hostname: host,
       port,
       reusePort,
+      idleTimeout: LIMITS.idleSeconds,
       routes: Object.fromEntries(
         routes.map((route) => {
           const respond = send(route);

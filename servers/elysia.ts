@@ -3,6 +3,7 @@ import { node } from "@elysiajs/node";
 import { Elysia } from "elysia";
 import type { Input, ServerModule } from "../shared/contract.ts";
 import { answerError, notFound } from "../shared/errors.ts";
+import { HTTP_OPTIONS, LIMITS } from "../shared/limits.ts";
 import { closeBunServer, closeHttpServer } from "../shared/listen.ts";
 import { settle } from "../shared/settle.ts";
 
@@ -39,12 +40,12 @@ const server: ServerModule = {
       app.route(method, path, handler as never);
     }
     if (!onNode) {
-      app.listen({ hostname: host, port, reusePort });
+      app.listen({ hostname: host, port, reusePort, idleTimeout: LIMITS.idleSeconds });
       return { close: () => closeBunServer(app.server as Bun.Server<unknown>) };
     }
     return new Promise((resolve, reject) => {
       // The Node adapter tells neither of a failure nor of the http.Server except in this callback.
-      app.listen({ hostname: host, port, node: { reusePort } } as never, (info) => {
+      app.listen({ hostname: host, port, node: { ...HTTP_OPTIONS, reusePort } } as never, (info) => {
         const { server } = (info as unknown as { raw: { node: { server: Server } } }).raw.node;
         server.once("error", reject).once("listening", () => resolve({ close: () => closeHttpServer(server) }));
       });

@@ -2,6 +2,7 @@ import { createServer } from "node:http";
 import express, { type ErrorRequestHandler } from "express";
 import type { ServerModule } from "../shared/contract.ts";
 import { answerError, notFound } from "../shared/errors.ts";
+import { HTTP_OPTIONS } from "../shared/limits.ts";
 import { listen } from "../shared/listen.ts";
 import { settle } from "../shared/settle.ts";
 
@@ -26,7 +27,7 @@ const server: ServerModule = {
       throw notFound;
     });
     app.use(onError);
-    return listen(createServer(app), at);
+    return listen(createServer(HTTP_OPTIONS, app), at);
   },
 };
 export default server;

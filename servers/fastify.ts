@@ -1,6 +1,7 @@
 import fastify, { type FastifyListenOptions, type FastifyReply } from "fastify";
 import type { Input, ServerModule } from "../shared/contract.ts";
 import { answerError, notFound } from "../shared/errors.ts";
+import { HTTP_OPTIONS, LIMITS } from "../shared/limits.ts";
 import { closeHttpServer } from "../shared/listen.ts";
 import { settle } from "../shared/settle.ts";
 
@@ -11,7 +12,13 @@ function sendError(error: unknown, reply: FastifyReply) {
 
 const server: ServerModule = {
   async listen(routes, { host, port, reusePort }) {
-    const app = fastify({ frameworkErrors: (error, _request, reply) => sendError(error, reply) });
+    const app = fastify({
+      http: HTTP_OPTIONS,
+      keepAliveTimeout: LIMITS.idleSeconds * 1e3,
+      requestTimeout: LIMITS.requestSeconds * 1e3,
+      routerOptions: { maxParamLength: LIMITS.headerBytes },
+      frameworkErrors: (error, _request, reply) => sendError(error, reply),
+    });
     app.setErrorHandler((error, _request, reply) => sendError(error, reply));
     app.setNotFoundHandler((_request, reply) => sendError(notFound, reply));
     for (const { method, path: url, type, handle } of routes) {

@@ -2,6 +2,7 @@ import { createAdaptorServer } from "@hono/node-server";
 import { type Context, Hono } from "hono";
 import type { ServerModule } from "../shared/contract.ts";
 import { answerError, notFound } from "../shared/errors.ts";
+import { HTTP_OPTIONS, LIMITS } from "../shared/limits.ts";
 import { closeBunServer, listen } from "../shared/listen.ts";
 import { settle } from "../shared/settle.ts";
 
@@ -23,8 +24,15 @@ const server: ServerModule = {
         settle(handle(input(c)), (body) => (type === "json" ? c.json(body as object) : c.html(body as string))),
       );
     }
-    if (!process.versions.bun) return listen(createAdaptorServer(app) as never, at);
-    const server = Bun.serve({ hostname: at.host, port: at.port, reusePort: at.reusePort, fetch: app.fetch });
+    if (!process.versions.bun)
+      return listen(createAdaptorServer({ fetch: app.fetch, serverOptions: HTTP_OPTIONS }) as never, at);
+    const server = Bun.serve({
+      hostname: at.host,
+      port: at.port,
+      reusePort: at.reusePort,
+      idleTimeout: LIMITS.idleSeconds,
+      fetch: app.fetch,
+    });
     return { close: () => closeBunServer(server) };
   },
 };

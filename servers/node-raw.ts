@@ -1,6 +1,7 @@
 import { createServer, type ServerResponse } from "node:http";
 import type { Input, Route, ServerModule } from "../shared/contract.ts";
 import { answerError, notFound } from "../shared/errors.ts";
+import { HTTP_OPTIONS } from "../shared/limits.ts";
 import { listen } from "../shared/listen.ts";
 import { settle } from "../shared/settle.ts";
 
@@ -21,7 +22,7 @@ function sendError(response: ServerResponse, error: unknown): void {
 const server: ServerModule = {
   listen(routes, at) {
     const matchers = routes.map(matcher);
-    const server = createServer((request, response) => {
+    const server = createServer(HTTP_OPTIONS, (request, response) => {
       try {
         const url = request.url as string;
         const query = url.indexOf("?");
