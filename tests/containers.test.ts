@@ -7,6 +7,7 @@ import {
   bench,
   describeIf,
   finish,
+  must,
   type Program,
   resultsIn,
   rowsOf,
@@ -21,14 +22,6 @@ const IMAGE = "http-benchmark:test";
 const folder = scratch();
 const newFile = resultsIn(folder);
 const SYSTEM_PATH = `${process.env.PATH}:/usr/sbin:/sbin`;
-
-/** Runs a program. @throws with what it printed unless it exits 0. */
-function must(command: string[], env: Record<string, string> = {}): string {
-  const [name = "", ...args] = command;
-  const { status, stdout, stderr } = spawnSync(name, args, { encoding: "utf8", env: { ...process.env, ...env } });
-  if (status !== 0) throw new Error(`${command.join(" ")}: ${stderr}${stdout}`);
-  return stdout.trim();
-}
 
 /** Containers and volumes of runs. */
 const left = (env: Record<string, string> = {}) => [

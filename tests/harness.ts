@@ -58,6 +58,14 @@ export async function finish(command: string[], env?: Record<string, string>) {
   return { ...(await program.ended), output: program.output() };
 }
 
+/** Runs a program, and waits. @returns what it printed. @throws with what it printed unless it exits 0. */
+export function must(command: string[], env: Record<string, string> = {}): string {
+  const [name = "", ...args] = command;
+  const { status, stdout, stderr } = spawnSync(name, args, { encoding: "utf8", env: { ...process.env, ...env } });
+  if (status !== 0) throw new Error(`${command.join(" ")}: ${stderr}${stdout}`);
+  return stdout.trim();
+}
+
 export interface Server extends Program {
   readonly url: string;
   readonly port: number;

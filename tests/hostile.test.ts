@@ -19,7 +19,7 @@ const LONG = process.env.LONG === "1";
 const REQUESTS = LONG ? 20_000 : 1_000;
 const FUZZED = LONG ? 5_000 : 200;
 const SLOW = LONG ? 2_000 : 300;
-const OVERLOAD_SECONDS = LONG ? 60 : 1;
+const [PEAK_SECONDS, OVERLOAD_SECONDS] = LONG ? [5, 60] : [1, 1];
 const SOAK_SECONDS = LONG ? 600 : 6;
 const AT_ONCE = 50;
 const never = new AbortController().signal;
@@ -278,7 +278,7 @@ for (const name of SERVERS) {
     test("at twice its capacity it answers four fifths of it, and all is well after", async () => {
       const url = `${server.url}/sqlite/random-30fields/5`;
       const at = (rate?: number, connections = 100) =>
-        load(url, { connections, seconds: OVERLOAD_SECONDS, rate }, undefined, never);
+        load(url, { connections, seconds: rate ? OVERLOAD_SECONDS : PEAK_SECONDS, rate }, undefined, never);
       await at();
       // What the machine does at the same time can only make it less, so the best of three counts.
       let share = 0;
@@ -302,17 +302,19 @@ describe("all ten at once", () => {
   afterAll(() => Promise.all(servers.map(stopServer)));
 
   test(`${SLOW} connections that never finish a request are in nobody's way, and are closed`, async () => {
-    const held = servers.map(({ port }) => holdOpen(port, SLOW));
-    try {
-      await until(() => held.every(({ open }) => open.size === SLOW));
-      for (let i = 0; i < 10; i++) {
-        await Promise.all(servers.map(({ url }) => verify({ name: url, url }, ENDPOINTS, never)));
+    const some = Math.floor(4_000 / SLOW); // as many as this process may have sockets for
+    for (let i = 0; i < servers.length; i += some) {
+      const these = servers.slice(i, i + some);
+      const areWell = () => Promise.all(these.map(({ url }) => verify({ name: url, url }, ENDPOINTS, never)));
+      const held = these.map(({ port }) => holdOpen(port, SLOW));
+      try {
+        for (let i = 0; i < 10; i++) await areWell();
+        expect(held.map(({ open }) => open.size)).toEqual(held.map(() => SLOW));
+        await until(() => held.every(({ open }) => open.size === 0), LIMITS.headersSeconds * 10e3);
+        await areWell();
+      } finally {
+        for (const { stop } of held) stop();
       }
-      expect(held.map(({ open }) => open.size)).toEqual(held.map(() => SLOW));
-      await until(() => held.every(({ open }) => open.size === 0), LIMITS.headersSeconds * 10e3);
-      await Promise.all(servers.map(({ url }) => verify({ name: url, url }, ENDPOINTS, never)));
-    } finally {
-      for (const { stop } of held) stop();
     }
   });
 

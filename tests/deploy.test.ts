@@ -1,0 +1,149 @@
+/** compose.yaml and deploy/: brought up on a real engine, or held against the schemas of whom they are for. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { spawnSync } from "node:child_process";
+import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { Deployment } from "kubernetes-models/apps/v1";
+import { NetworkPolicy } from "kubernetes-models/networking.k8s.io/v1";
+import { Namespace, Service } from "kubernetes-models/v1";
+import { readIdentity } from "../bench/targets/target.ts";
+import { describeIf, must, rowsOf, SERVERS, scratch, testIf, until, works } from "./harness.ts";
+
+const IMAGE = "http-benchmark:test";
+const FORTIO_IMAGE = `fortio/fortio:${/FORTIO_VERSION=(.*)/.exec(readFileSync("bench/setup.sh", "utf8"))?.[1]}`;
+const KINDS = { Deployment, NetworkPolicy, Namespace, Service };
+const folder = scratch();
+const never = new AbortController().signal;
+const composer = works("docker", "compose", "version") ? ["docker", "compose"] : ["docker-compose"];
+
+describe("deploy/agents.kubernetes.yaml", () => {
+  const objects = Bun.YAML.parse(readFileSync("deploy/agents.kubernetes.yaml", "utf8")) as { kind: string }[];
+
+  test("is what the API's schemas ask for", () => {
+    expect(objects.map(({ kind }) => kind)).toEqual(["Namespace", "Service", "Deployment", "NetworkPolicy"]);
+    for (const object of objects) new KINDS[object.kind as keyof typeof KINDS](object as never).validate();
+    const wrong = structuredClone(objects[2]) as unknown as { spec: { replicas: unknown } };
+    wrong.spec.replicas = "two";
+    expect(() => new Deployment(wrong as never).validate()).toThrow("replicas");
+  });
+
+  test("no agent can be reached from outside", () => {
+    const { spec } = objects[1] as unknown as { spec: { clusterIP: string; type?: string } };
+    expect([spec.clusterIP, spec.type]).toEqual(["None", undefined]);
+    const stack = Bun.YAML.parse(readFileSync("deploy/agents.stack.yaml", "utf8")) as { services: { agent: object } };
+    expect(Object.keys(stack.services.agent)).not.toContain("ports");
+  });
+
+  test("the versions of fortio are the same everywhere", () => {
+    const text =
+      readFileSync("deploy/agents.kubernetes.yaml", "utf8") + readFileSync("deploy/agents.stack.yaml", "utf8");
+    expect(text).toContain(`image: ${FORTIO_IMAGE}`);
+    expect(text).toContain(`\${FORTIO_VERSION:-${FORTIO_IMAGE.split(":")[1]}}`);
+  });
+});
+
+describeIf(works("docker", "info"), "no Docker engine answers", "on an engine", () => {
+  beforeAll(() => {
+    must(["docker", "build", "--network=host", "--tag", IMAGE, "."]);
+  }, 600_000);
+  afterAll(() => {
+    must(["docker", "rmi", "-f", IMAGE]);
+  });
+
+  const haveCompose = works(...composer, "version");
+  describeIf(haveCompose, "there is no docker compose", "compose.yaml", () => {
+    const compose = (args: string[], env = {}) =>
+      must([...composer, "-p", "http-benchmark-test", ...args], { IMAGE, ...env });
+    const serverAt = async (port: number) => {
+      const url = `http://127.0.0.1:${port}`;
+      await until(async () => (await fetch(url).catch(() => null))?.ok === true);
+      return (await readIdentity(url, never))?.server;
+    };
+    afterAll(() => {
+      compose(["--profile", "all", "down"]);
+    });
+
+    test("SERVER chooses one", async () => {
+      compose(["up", "-d"], { SERVER: "bun-hono", PORT: "3456" });
+      expect(await serverAt(3456)).toBe("bun-hono");
+      compose(["down"]);
+    });
+
+    test("--profile all starts all ten, on ten ports", async () => {
+      compose(["--profile", "all", "up", "-d"]);
+      expect(await Promise.all(SERVERS.map((_, i) => serverAt(3000 + i)))).toEqual(SERVERS);
+    });
+  });
+
+  const inSwarm = works("docker", "node", "ls");
+  testIf(
+    !inSwarm,
+    "this engine is in a swarm already",
+    "Docker Swarm: agents are found, measure, and are removed",
+    async () => {
+      const had = works("docker", "image", "inspect", FORTIO_IMAGE);
+      if (!had) {
+        const fortio = Bun.which("fortio", { PATH: `${resolve(".tools/bin")}:${process.env.PATH}` }) ?? "";
+        copyFileSync(fortio, join(folder, "fortio"));
+        const version = /NODE_VERSION=(.*)/.exec(readFileSync("Dockerfile", "utf8"))?.[1];
+        writeFileSync(
+          join(folder, "Dockerfile"),
+          `FROM node:${version}-bookworm-slim\nCOPY fortio /usr/bin/fortio\nENTRYPOINT ["/usr/bin/fortio"]\n`,
+        );
+        must(["docker", "build", "--tag", FORTIO_IMAGE, folder]);
+      }
+      must(["docker", "swarm", "init", "--advertise-addr", "127.0.0.1"]);
+      try {
+        must(["docker", "stack", "deploy", "-c", "deploy/agents.stack.yaml", "load"]);
+        await until(() => must(["docker", "service", "ls", "--format", "{{.Replicas}}"]) === "1/1", 60_000);
+        must([
+          "docker",
+          "run",
+          "-d",
+          "--rm",
+          "--name",
+          "load-server",
+          "--network",
+          "load_agents",
+          "-e",
+          "SERVER=bun-raw",
+          IMAGE,
+        ]);
+        const bench = [
+          "./bench.sh",
+          "http://load-server:3000",
+          "--agents",
+          "tasks.agent:8080",
+          "--endpoints",
+          "/plain",
+        ];
+        must(
+          [
+            "docker",
+            "run",
+            "--rm",
+            "--network",
+            "load_agents",
+            "-v",
+            `${process.cwd()}:/bench`,
+            "-v",
+            `${folder}:/results`,
+          ]
+            .concat(["-w", "/bench", "--user", "0", "--entrypoint", bench[0] ?? "", IMAGE, ...bench.slice(1)])
+            .concat(["--results", "/results/swarm.csv"]),
+        );
+        const rows = rowsOf(join(folder, "swarm.csv"));
+        expect(rows.map(({ Name, GeneratorCpu }) => [Name, GeneratorCpu])).toEqual([
+          ["bun-raw", ""],
+          ["bun-raw", ""],
+        ]);
+      } finally {
+        spawnSync("docker", ["rm", "-f", "load-server"]);
+        must(["docker", "stack", "rm", "load"]);
+        await until(() => !must(["docker", "network", "ls", "--format", "{{.Name}}"]).includes("load_agents"), 60_000);
+        must(["docker", "swarm", "leave", "--force"]);
+        if (!had) must(["docker", "rmi", "-f", FORTIO_IMAGE]);
+      }
+    },
+  );
+});
