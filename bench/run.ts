@@ -168,7 +168,7 @@ export async function warmEndpoint(
 
 async function calibrateGenerator({ manifest, load, signal }: Session, targets: readonly Target[]): Promise<void> {
   const { plan, cores } = manifest;
-  for (const target of targets.filter(({ startupMs }) => startupMs === null)) {
+  for (const target of targets.filter(({ pid }) => pid === null)) {
     manifest.lineBytesPerSecond[target.name] ??= await lineSpeed(target, plan.connections, load);
   }
   if (plan.agents.length === 0) manifest.ceiling ??= await ceiling(plan.connections, cores, signal);

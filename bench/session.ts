@@ -96,7 +96,8 @@ export function resumeSession(
   const file = manifestFile(results, run);
   if (!existsSync(file))
     throw new UsageError(`--resume ${run}: there is no ${file}; the Run column of ${results} has the names`);
-  const manifest: Manifest = JSON.parse(readFileSync(file, "utf8"));
+  const kept: Manifest = JSON.parse(readFileSync(file, "utf8"));
+  const manifest: Manifest = { ...kept, plan: { ...kept.plan, agents: kept.plan.agents ?? [] } }; // of before there were agents
   if (manifest.protocol !== PROTOCOL || manifest.host !== hostname()) {
     throw new UsageError(
       `run ${run} is of protocol ${manifest.protocol} on ${manifest.host}, this is protocol ${PROTOCOL} on ${hostname()}: start a new run`,

@@ -30,7 +30,7 @@ const left = (env: Record<string, string> = {}) => [
 ];
 
 const short = (file: string, ...args: string[]) =>
-  bench(file, "--image", IMAGE, "--endpoints", "/plain,/sqlite/random-30fields/10", ...args);
+  bench(file, "--image", IMAGE, "--endpoints", "/sqlite/random-30fields/10", ...args);
 
 describeIf(works("docker", "info"), "no Docker engine answers", "bench.sh --docker", () => {
   beforeAll(() => {

@@ -19,7 +19,7 @@ const LONG = process.env.LONG === "1";
 const REQUESTS = LONG ? 20_000 : 1_000;
 const FUZZED = LONG ? 5_000 : 200;
 const SLOW = LONG ? 2_000 : 300;
-const [PEAK_SECONDS, OVERLOAD_SECONDS] = LONG ? [5, 60] : [1, 1];
+const [PEAK_SECONDS, OVERLOAD_SECONDS] = LONG ? [5, 60] : [0.5, 1];
 const SOAK_SECONDS = LONG ? 600 : 6;
 const AT_ONCE = 50;
 const never = new AbortController().signal;

@@ -10,9 +10,10 @@ import { render } from "./terminal.ts";
 
 /** One line: what a plan will do, how long it takes and on which cores. */
 export function describe(plan: Plan, cores: Cores | null): string {
-  const { targets, endpoints, connections, amount } = plan;
+  const { targets, endpoints, connections, agents, amount } = plan;
   const minutes = Math.max(1, Math.round(totalSeconds(plan) / 60));
   const where = () => {
+    if (agents.length > 0) return `; load from ${agents.join(", ")}`;
     if (!targets.every(isHere)) return "";
     if (cores === null) return "; servers and generator share the cores";
     const pinned = targets.every(({ kind }) => kind !== "url");

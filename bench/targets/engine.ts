@@ -111,7 +111,7 @@ async function remove(docker: Docker, owner: string): Promise<void> {
   if (volumes.length > 0) await docker("volume", "rm", ...volumes);
 }
 
-/** Sends the image to an engine elsewhere that has not the same. @returns whether it had none of this name. */
+/** Sends the image to an engine elsewhere that has not the same, or lets it pull. @returns whether it had none of this name. */
 async function ship(image: string, address: string, signal: AbortSignal): Promise<boolean> {
   const idAt = (host: string | null) =>
     docker(host, ["image", "inspect", "-f", "{{.Id}}", image], signal).catch(() => {
@@ -123,6 +123,8 @@ async function ship(image: string, address: string, signal: AbortSignal): Promis
   if (here === there && there !== null) return false;
   if (here === null && there !== null) return false;
   if (here === null) {
+    // A name with a slash is one of a registry.
+    if (image.includes("/")) return docker(address, ["pull", "-q", image], signal).then(() => true);
     throw new UsageError(`there is no image "${image}": make it by docker build -t ${image} . or name one by --image`);
   }
   await docker(address, ["load", "-q"], signal, run(["save", image], null, signal).stdout);
