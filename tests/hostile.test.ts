@@ -349,7 +349,7 @@ describe("all ten at once", () => {
     if (LONG) console.table(rows);
     expect(rows.filter(({ errors }) => errors !== 0)).toEqual([]);
     if (LONG) expect(rows.filter((row) => row["MB/min"] * 60 > (row["MB at the end"] ?? 0))).toEqual([]);
-  });
+  }, 900_000);
 });
 
 /** Least squares, per step. */
