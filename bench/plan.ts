@@ -229,6 +229,8 @@ export function orderOf(plan: Plan, block: number, names: readonly string[], riv
 const SLICE_OVERHEAD_SECONDS = 0.11;
 /** The same per server, where all are loaded at once. */
 const WARMUP_OVERHEAD_SECONDS = 0.08;
+/** An engine elsewhere gives a container's statistics once a second, and a slice needs them before and after. */
+const READING_SECONDS = 1.5;
 /** What a restart of one server costs, and asking it every endpoint once. */
 const START_SECONDS = 0.6;
 /** Calibration: per server and endpoint, and once. */
@@ -238,8 +240,9 @@ const CEILING_SECONDS = 2;
 /** @returns about how long it takes, in seconds: a restart of all servers, an endpoint of a block, and what comes once. */
 export function duration({ targets, endpoints, amount, rate }: Plan): Record<"restart" | "endpoint" | "once", number> {
   const { cycles, duetSeconds, soloSeconds, restartSeconds, endpointSeconds } = amount;
-  const duets = hasDuets({ targets, rate }) ? cycles * (duetSeconds + SLICE_OVERHEAD_SECONDS) : 0;
-  const solo = soloSeconds + SLICE_OVERHEAD_SECONDS / 2;
+  const reading = targets.some((spec) => spec.kind === "docker" && !isHere(spec)) ? READING_SECONDS : 0;
+  const duets = hasDuets({ targets, rate }) ? cycles * (duetSeconds + SLICE_OVERHEAD_SECONDS + reading) : 0;
+  const solo = soloSeconds + SLICE_OVERHEAD_SECONDS / 2 + reading;
   const passes = (2 * restartSeconds[1]) / restartSeconds[0];
   return {
     restart: targets.length * (START_SECONDS + restartSeconds[1] + passes * endpoints.length * WARMUP_OVERHEAD_SECONDS),
