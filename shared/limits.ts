@@ -6,7 +6,7 @@ export const LIMITS = {
   headerBytes: 16_384,
   /** Until all headers have come; on Bun fixed. */
   headersSeconds: 10,
-  /** Until the body has come as well; on Bun not limited. */
+  /** Until the body has come as well; Bun.serve has no such limit. */
   requestSeconds: 30,
   /** Between an answer and the next request. */
   idleSeconds: 10,
