@@ -215,21 +215,21 @@ describe("servers that run already", () => {
 });
 
 describe("interrupted", () => {
-  for (const [signal, status] of [
-    ["SIGINT", 130],
-    ["SIGTERM", 143],
-    ["SIGHUP", 129],
+  // Before and while servers start, while they are warmed, in the calibration, in a slice and in the next block.
+  const moments = [
+    "1 blocks",
+    "block 1: start",
+    "block 1 warm-up",
+    "calibration",
+    "block 1 /plain:",
+    "block 2 warm-up",
+  ] as const;
+  for (const [signal, status, at] of [
+    ["SIGINT", 130, moments],
+    ["SIGTERM", 143, ["calibration", "block 1 /plain:"]],
+    ["SIGHUP", 129, ["block 1 /plain:"]],
   ] as const) {
-    // Before and while servers start, while they are warmed, in the calibration, in a slice and in the next block.
-    const moments = [
-      "1 blocks",
-      "block 1: start",
-      "block 1 warm-up",
-      "calibration",
-      "block 1 /plain:",
-      "block 2 warm-up",
-    ];
-    for (const after of moments) {
+    for (const after of at) {
       test(`${signal} after "${after}" leaves whole rows and no process`, async () => {
         const file = newFile();
         const marker = `${signal}${after}`;
