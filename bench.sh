@@ -9,7 +9,7 @@ setup_packages
 case " $* " in
 *" --help "* | *" -h "* | " report "*) ;;
 *)
-  setup_fortio
+  case " $* " in *" --agents "*) ;; *) setup_fortio ;; esac
   setup_database
   ;;
 esac

@@ -95,10 +95,11 @@ for (const rate of [undefined, 400]) {
   });
 }
 
-/** Width of the bucket of a latency and of the next, between which a percentile may fall. */
+/** Width of the widest bucket about a latency: merging cuts some at the least and most that one agent saw. */
 function widthAt(histogram: readonly (readonly [number, number, number])[], latency: number): number {
   const i = histogram.findIndex(([from, to]) => from <= latency && latency <= to);
-  return [i, i + 1].reduce((sum, j) => sum + (histogram[j] ? histogram[j][1] - histogram[j][0] : 0), 1e-9);
+  const near = histogram.slice(Math.max(0, i - 3), i + 4);
+  return Math.max(...near.map(([from, to]) => to - from));
 }
 
 const isLoading = async (address: string): Promise<boolean> => {

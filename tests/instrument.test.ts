@@ -42,10 +42,11 @@ test("loopback at full speed is server-bound", async () => {
   expect(verdictsOf(solos)).toEqual(["server-bound"]);
 });
 
-/** A server in this process that answers /x with 200 once, for the check before, and then as `answer` says. */
+/** A server in this process that answers the checks before a block with 200, and load as `answer` says. */
 async function withForeign<T>(answer: (n: number) => Response | Promise<Response>, use: (url: string) => Promise<T>) {
   let asked = 0;
-  const server = Bun.serve({ port: 0, fetch: () => (asked++ === 0 ? new Response("x") : answer(asked)) });
+  const isLoad = ({ headers }: Request) => headers.get("user-agent")?.includes("fortio") ?? false;
+  const server = Bun.serve({ port: 0, fetch: (request) => (isLoad(request) ? answer(++asked) : new Response("x")) });
   try {
     return await use(`http://127.0.0.1:${server.port}`);
   } finally {
