@@ -8,8 +8,9 @@ setup_bun
 setup_packages
 case " $* " in
 *" --help "* | *" -h "* | " report "*) ;;
+*" --agents "*) setup_database ;;
 *)
-  case " $* " in *" --agents "*) ;; *) setup_fortio ;; esac
+  setup_fortio
   setup_database
   ;;
 esac

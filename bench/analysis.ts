@@ -46,6 +46,9 @@ export interface Context {
   readonly lineBytesPerSecond: Readonly<Record<string, number | null>>;
 }
 
+/** Of a run without manifest. */
+export const NOTHING: Context = { histograms: {}, calibration: {}, lineBytesPerSecond: {} };
+
 /** @param slices of one run, in any order. */
 export function analyse(slices: readonly Slice[], context: Context): Table[] {
   const groups = [...Map.groupBy(inOrder(slices), ({ endpoint }) => endpoint)];

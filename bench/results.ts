@@ -218,8 +218,8 @@ export function manifestFile(results: string, run: string): string {
 }
 
 /** Replaces a file as a whole, so that it is valid at every moment. */
-export function writeManifest(file: string, manifest: object): void {
+export function writeWhole(file: string, text: string): void {
   mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(`${file}.new`, `${JSON.stringify(manifest)}\n`);
+  writeFileSync(`${file}.new`, text);
   renameSync(`${file}.new`, file);
 }

@@ -60,8 +60,10 @@ async function startTarget(session: Session, spec: TargetSpec): Promise<Target> 
   const { manifest, signal } = session;
   if (spec.kind === "local") return start(spec, manifest.cores?.server, signal);
   if (spec.kind === "url") return attach(spec, signal);
-  session.engine ??= await openEngine(spec.engine, signal);
-  manifest.environment = { ...manifest.environment, engine: session.engine.facts };
+  if (session.engine === null) {
+    session.engine = await openEngine(spec.engine, signal);
+    manifest.environment = { ...manifest.environment, engine: session.engine.facts };
+  }
   return startContainer(session.engine, spec, manifest.cores?.server, signal);
 }
 

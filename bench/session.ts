@@ -11,7 +11,7 @@ import { type Generator, load } from "./load/fortio.ts";
 import type { Histogram } from "./load/histogram.ts";
 import type { Plan, Step } from "./plan.ts";
 import type { Progress } from "./report/progress.ts";
-import { checkResults, manifestFile, PROTOCOL, readSlices, type Slice, writeManifest } from "./results.ts";
+import { checkResults, manifestFile, PROTOCOL, readSlices, type Slice, writeWhole } from "./results.ts";
 import type { Engine } from "./targets/engine.ts";
 
 /** What is kept of a run beside its rows, in results/<run>.json. */
@@ -127,7 +127,7 @@ function sessionOf(
     signal,
     load: generator,
     engine: null,
-    save: () => writeManifest(file, manifest),
+    save: () => writeWhole(file, `${JSON.stringify(manifest)}\n`),
   };
 }
 

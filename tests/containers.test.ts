@@ -7,6 +7,7 @@ import {
   bench,
   describeIf,
   finish,
+  IMAGE,
   must,
   type Program,
   resultsIn,
@@ -15,10 +16,10 @@ import {
   SERVERS,
   scratch,
   until,
+  withImage,
   works,
 } from "./harness.ts";
 
-const IMAGE = "http-benchmark:test";
 const folder = scratch();
 const newFile = resultsIn(folder);
 const SYSTEM_PATH = `${process.env.PATH}:/usr/sbin:/sbin`;
@@ -33,12 +34,7 @@ const short = (file: string, ...args: string[]) =>
   bench(file, "--image", IMAGE, "--endpoints", "/sqlite/random-30fields/10", ...args);
 
 describeIf(works("docker", "info"), "no Docker engine answers", "bench.sh --docker", () => {
-  beforeAll(() => {
-    must(["docker", "build", "--network=host", "--tag", IMAGE, "."]);
-  }, 600_000);
-  afterAll(() => {
-    must(["docker", "rmi", "-f", IMAGE]);
-  });
+  withImage();
 
   test("all ten, in containers without a writable file system", async () => {
     const file = newFile();

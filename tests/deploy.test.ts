@@ -1,5 +1,5 @@
 /** compose.yaml and deploy/: brought up on a real engine, or held against the schemas of whom they are for. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -7,9 +7,8 @@ import { Deployment } from "kubernetes-models/apps/v1";
 import { NetworkPolicy } from "kubernetes-models/networking.k8s.io/v1";
 import { Namespace, Service } from "kubernetes-models/v1";
 import { readIdentity } from "../bench/targets/target.ts";
-import { describeIf, must, rowsOf, SERVERS, scratch, testIf, until, works } from "./harness.ts";
+import { describeIf, IMAGE, must, rowsOf, SERVERS, scratch, testIf, until, withImage, works } from "./harness.ts";
 
-const IMAGE = "http-benchmark:test";
 const FORTIO_IMAGE = `fortio/fortio:${/FORTIO_VERSION=(.*)/.exec(readFileSync("bench/setup.sh", "utf8"))?.[1]}`;
 const KINDS = { Deployment, NetworkPolicy, Namespace, Service };
 const folder = scratch();
@@ -43,12 +42,7 @@ describe("deploy/agents.kubernetes.yaml", () => {
 });
 
 describeIf(works("docker", "info"), "no Docker engine answers", "on an engine", () => {
-  beforeAll(() => {
-    must(["docker", "build", "--network=host", "--tag", IMAGE, "."]);
-  }, 600_000);
-  afterAll(() => {
-    must(["docker", "rmi", "-f", IMAGE]);
-  });
+  withImage();
 
   const haveCompose = works(...composer, "version");
   describeIf(haveCompose, "there is no docker compose", "compose.yaml", () => {

@@ -1,4 +1,4 @@
-import { describe, test } from "bun:test";
+import { afterAll, beforeAll, describe, test } from "bun:test";
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -26,8 +26,7 @@ export function resultsIn(folder: string): () => string {
 
 /** Makes a small database at `file`. */
 export function makeDatabase(file: string, rows = 1_000): string {
-  const { status, stderr } = spawnSync("bun", ["createdb.ts", "--rows", String(rows), "--file", file]);
-  if (status !== 0) throw new Error(String(stderr));
+  must(["bun", "createdb.ts", "--rows", String(rows), "--file", file]);
   return file;
 }
 
@@ -64,6 +63,18 @@ export function must(command: string[], env: Record<string, string> = {}): strin
   const { status, stdout, stderr } = spawnSync(name, args, { encoding: "utf8", env: { ...process.env, ...env } });
   if (status !== 0) throw new Error(`${command.join(" ")}: ${stderr}${stdout}`);
   return stdout.trim();
+}
+
+export const IMAGE = "http-benchmark:test";
+
+/** The image, while the tests of a describe run. */
+export function withImage(): void {
+  beforeAll(() => {
+    must(["docker", "build", "--network=host", "--tag", IMAGE, "."]);
+  }, 600_000);
+  afterAll(() => {
+    must(["docker", "rmi", "-f", IMAGE]);
+  });
 }
 
 export interface Server extends Program {

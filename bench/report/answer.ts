@@ -1,7 +1,6 @@
 import type { MainEffect } from "../effects.ts";
 import type { Manifest } from "../session.ts";
 import { stateOf } from "../statistics.ts";
-import { UNRANKED } from "../verdict.ts";
 import { listed, percent, ratio } from "./format.ts";
 import type { Endpoint } from "./report.ts";
 
@@ -88,13 +87,11 @@ function network(endpoints: readonly Endpoint[]): string {
 /** Where requests per second say nothing of the servers. */
 function limits(endpoints: readonly Endpoint[]): string[] {
   const remarks = endpoints.flatMap(({ endpoint, rows, remarks }) =>
-    remarks
-      .filter(({ verdict }) => UNRANKED.has(verdict) || verdict === "service time")
-      .map(({ verdict, names, text }) => ({
-        verdict,
-        text,
-        where: `${names.length === rows.length ? "all" : listed(names)} at ${endpoint}`,
-      })),
+    remarks.map(({ verdict, names, text }) => ({
+      verdict,
+      text,
+      where: `${names.length === rows.length ? "all" : listed(names)} at ${endpoint}`,
+    })),
   );
   return [...Map.groupBy(remarks, ({ verdict }) => verdict)].map(
     ([verdict, of]) =>

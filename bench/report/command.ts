@@ -1,8 +1,7 @@
 /** `./bench.sh report`: what is in results files, shown in one way or another. */
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
+import { readFileSync } from "node:fs";
 import { UsageError } from "../../shared/errors.ts";
-import { isPlain, readPlain, readResults } from "../results.ts";
+import { isPlain, readPlain, readResults, writeWhole } from "../results.ts";
 import { comparison } from "./compare.ts";
 import { foreign } from "./foreign.ts";
 import { html } from "./html.ts";
@@ -65,12 +64,10 @@ function writeReadme(report: Report): void {
   write(README, updated(readFileSync(README, "utf8"), report));
 }
 
-/** Whole or not at all. */
+/** @throws UsageError where it cannot. */
 function write(file: string, text: string): void {
   try {
-    mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(`${file}.new`, text);
-    renameSync(`${file}.new`, file);
+    writeWhole(file, text);
   } catch (error) {
     throw new UsageError(`"${file}" cannot be written (${(error as Error).message})`);
   }

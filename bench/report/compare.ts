@@ -1,5 +1,5 @@
 import { UsageError } from "../../shared/errors.ts";
-import { analyse } from "../analysis.ts";
+import { analyse, NOTHING } from "../analysis.ts";
 import type { Slice } from "../results.ts";
 import { type Interval, independentRatio, stateOf } from "../statistics.ts";
 import { ratio } from "./format.ts";
@@ -60,9 +60,8 @@ function perBlock(slices: readonly Slice[], field: "cpuUsPerRequest" | "goodput"
 
 /** Cost of each server in each block ÷ the mean of those that the other run has too. */
 function relative(slices: readonly Slice[], other: readonly Slice[]): Map<string, number[]> {
-  const nothing = { histograms: {}, calibration: {}, lineBytesPerSecond: {} };
   const result = new Map<string, number[]>();
-  for (const { endpoint, comparison } of analyse(slices, nothing)) {
+  for (const { endpoint, comparison } of analyse(slices, NOTHING)) {
     const shared = comparison?.effects.filter(({ name }) =>
       other.some((slice) => slice.kind === "duet" && slice.endpoint === endpoint && slice.name === name),
     );

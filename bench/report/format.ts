@@ -74,5 +74,8 @@ export const SERVER_COLUMNS: readonly Column[] = [
   { head: "busiest thread", show: ({ busiest }) => withInterval(busiest, percent), spare: 0 },
 ];
 
+/** `bun` of `bun 1.4.5`; `other` of a server that does not say. */
+export const word = (text: string | null): string => text?.split(" ")[0] ?? "other";
+
 /** `bun-raw, bun-hono and bun-elysia` */
 export const listed = (items: readonly string[]): string => new Intl.ListFormat("en-GB").format(items);

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Eta } from "eta";
-import { COLUMNS, overview, ratio, SERVER_COLUMNS } from "./format.ts";
+import { COLUMNS, overview, ratio, SERVER_COLUMNS, word } from "./format.ts";
 import { PERCENTILES, type Report } from "./report.ts";
 import { sight } from "./terminal.ts";
 
@@ -19,6 +19,7 @@ export async function html(report: Report): Promise<string> {
     overview: overview(report.endpoints),
     ratio,
     sight,
+    word,
     filters: filtersOf(report),
     data: embedded({ endpoints: report.endpoints, percentiles: PERCENTILES }),
     script: await bundle(),
@@ -29,7 +30,6 @@ export async function html(report: Report): Promise<string> {
 /** What servers can be chosen by, where there is a choice. */
 function filtersOf({ endpoints }: Report): Record<string, string[]> {
   const rows = endpoints.flatMap(({ rows }) => rows);
-  const word = (text: string | null) => text?.split(" ")[0] ?? "other";
   const values = (["runtime", "framework", "driver"] as const).map(
     (name) => [name, [...new Set(rows.map((row) => word(row[name])))].sort()] as const,
   );

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { UsageError } from "../../shared/errors.ts";
-import { analyse, inOrder, type Table } from "../analysis.ts";
+import { analyse, inOrder, NOTHING, type Table } from "../analysis.ts";
 import { type MainEffect, mainEffects } from "../effects.ts";
 import { type Histogram, percentile } from "../load/histogram.ts";
 import { manifestFile, readResults, type Slice } from "../results.ts";
@@ -55,7 +55,7 @@ const newest = (slices: readonly Slice[]) => runsOf(slices).at(-1);
 export function reportOf(measured: readonly Slice[], manifest: Manifest | null): Report {
   const slices = inOrder(measured);
   const first = slices[0] as Slice;
-  const tables = analyse(slices, manifest ?? { histograms: {}, calibration: {}, lineBytesPerSecond: {} });
+  const tables = analyse(slices, manifest ?? NOTHING);
   const endpoints = tables.map((table): Endpoint => {
     const solos = slices.filter(({ kind, endpoint }) => kind !== "duet" && endpoint === table.endpoint);
     const curves = table.rows.flatMap(({ name }) => {

@@ -120,8 +120,7 @@ async function ship(image: string, address: string, signal: AbortSignal): Promis
     });
   const there = await idAt(address);
   const here = address.startsWith("ssh://") ? await idAt(null) : there;
-  if (here === there && there !== null) return false;
-  if (here === null && there !== null) return false;
+  if (there !== null && (here === null || here === there)) return false;
   if (here === null) {
     // A name with a slash is one of a registry.
     if (image.includes("/")) return docker(address, ["pull", "-q", image], signal).then(() => true);

@@ -1,6 +1,7 @@
 import * as Plot from "@observablehq/plot";
 import type { MainEffect } from "../../effects.ts";
 import type { Interval } from "../../statistics.ts";
+import { word } from "../format.ts";
 import type { Endpoint } from "../report.ts";
 
 /** Where and how wide a chart is drawn; `document` where there is no browser. */
@@ -16,7 +17,6 @@ interface Shown {
   readonly framework: string;
 }
 
-const word = (text: string | null) => text?.split(" ")[0] ?? "other";
 const shownOf = ({ rows }: Endpoint, names: ReadonlySet<string>): (Shown & Endpoint["rows"][number])[] =>
   rows
     .filter(({ name }) => names.has(name))
@@ -56,26 +56,21 @@ export function intervals(endpoint: Endpoint, names: ReadonlySet<string>, canvas
       ? [{ ...row, ...row.standing.ratioToBest, groups: row.standing.groups, first: row.standing.first }]
       : [],
   );
-  const ends = data.flatMap(({ low, high }) => [low, high]);
-  const [least, most] = [Math.min(...ends) / PADDING, Math.max(...ends) * PADDING];
+  const x = ratioAxis(
+    "CPU time per request ÷ least",
+    data.flatMap(({ low, high }) => [low, high]),
+  );
+  const [x1, x2] = x.domain;
   return draw(`CPU time per request at ${endpoint.endpoint}, as a multiple of the least`, canvas, {
     height: ROW_HEIGHT * data.length + 75,
-    x: {
-      type: "log",
-      domain: [least, most],
-      grid: true,
-      label: "CPU time per request ÷ least",
-      labelOffset: LABEL_OFFSET,
-      ticks: ticksOf(least, most),
-      tickFormat: String,
-    },
+    x,
     y: { domain: data.map(({ name }) => name), label: null },
     color,
     symbol,
     marks: [
       Plot.barX(
         data.filter(({ first }) => first),
-        { x1: least, x2: most, y: "name", fill: "var(--tie)", insetTop: -2, insetBottom: -2 },
+        { x1, x2, y: "name", fill: "var(--tie)", insetTop: -2, insetBottom: -2 },
       ),
       Plot.ruleX([1], { stroke: "currentColor", strokeOpacity: 0.4 }),
       Plot.ruleY(data, { x1: "low", x2: "high", y: "name", stroke: "framework", strokeWidth: 2 }),
@@ -92,6 +87,13 @@ export function intervals(endpoint: Endpoint, names: ReadonlySet<string>, canvas
       Plot.text(data, { text: "groups", y: "name", frameAnchor: "right", dx: 20, fontWeight: "bold" }),
     ],
   });
+}
+
+/** A log axis from the least to the most of `ends`. */
+function ratioAxis(label: string, ends: readonly number[]) {
+  const domain: [number, number] = [Math.min(...ends) / PADDING, Math.max(...ends) * PADDING];
+  const ticks = ticksOf(...domain);
+  return { type: "log", domain, grid: true, label, labelOffset: LABEL_OFFSET, ticks, tickFormat: String } as const;
 }
 
 /** Numbers that people read on a log axis, the most usual first, as many as stay apart. */
@@ -235,28 +237,20 @@ export function drift({ comparison, ...endpoint }: Endpoint, names: ReadonlySet<
     marks: [
       Plot.ruleY([0]),
       Plot.line(points, { x: "block", y: "part", z: "name", stroke: "framework", strokeOpacity: 0.7 }),
-      Plot.dot(
-        points.filter(({ block }) => block > 1),
-        {
-          x: "block",
-          y: "part",
-          fill: "framework",
-          symbol: "runtime",
-          r: 3,
-          title: ({ name, part }) => `${name}: ${part.toFixed(1)} %`,
-        },
-      ),
-      Plot.dot(
-        points.filter(({ block }) => block === 1),
-        {
-          x: "block",
-          y: "part",
-          fill: "framework",
-          symbol: "runtime",
-          r: 3,
-          className: "mark",
-          title: ({ name, part }) => `${name}: ${part.toFixed(1)} %`,
-        },
+      // One mark per server: its first.
+      ...[false, true].map((first) =>
+        Plot.dot(
+          points.filter(({ block }) => (block === 1) === first),
+          {
+            x: "block",
+            y: "part",
+            fill: "framework",
+            symbol: "runtime",
+            r: 3,
+            ...(first && { className: "mark" }),
+            title: ({ name, part }) => `${name}: ${part.toFixed(1)} %`,
+          },
+        ),
       ),
     ],
   });
@@ -271,19 +265,12 @@ export function effect(
   const data = endpoints.flatMap(({ endpoint, effects }) =>
     effects.filter((one) => one.to === to && one.from === from).map(({ cpu }) => ({ endpoint, ...cpu })),
   );
-  const ends = data.flatMap(({ low, high }) => [low, high, 1]);
-  const [least, most] = [Math.min(...ends) / PADDING, Math.max(...ends) * PADDING];
   return draw(`CPU time per request of ${to} ÷ ${from}`, canvas, {
     height: ROW_HEIGHT * data.length + 75,
-    x: {
-      type: "log",
-      domain: [least, most],
-      grid: true,
-      label: `${to} ÷ ${from}`,
-      labelOffset: LABEL_OFFSET,
-      ticks: ticksOf(least, most),
-      tickFormat: String,
-    },
+    x: ratioAxis(
+      `${to} ÷ ${from}`,
+      data.flatMap(({ low, high }) => [low, high, 1]),
+    ),
     y: { domain: data.map(({ endpoint }) => endpoint), label: null },
     marks: [
       Plot.ruleX([1], { stroke: "currentColor", strokeOpacity: 0.4 }),
