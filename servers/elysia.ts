@@ -1,7 +1,8 @@
 import type { Server } from "node:http";
 import { node } from "@elysiajs/node";
 import { Elysia } from "elysia";
-import type { Input, ServerModule } from "../shared/contract.ts";
+import { checkHeaders, parseBody } from "../shared/body.ts";
+import type { Input, Route, ServerModule } from "../shared/contract.ts";
 import { answerError, notFound } from "../shared/errors.ts";
 import { HTTP_OPTIONS, LIMITS } from "../shared/limits.ts";
 import { closeBunServer, closeHttpServer } from "../shared/listen.ts";
@@ -15,30 +16,51 @@ const html = (body: string) =>
 
 const NO_PARAMS = { params: {} };
 
+type Asked = { readonly params: Input["params"]; readonly request: Request; readonly set: { status?: number } };
+
+/** Elysia reads a handler's source: it awaits what a call returns directly, and passes on what is named here. */
+function handler({ path, type, reads, status, handle }: Route): (asked: Asked) => unknown {
+  const respond = type === "json" ? handle : (input: Input) => settle(handle(input), (body) => html(body as string));
+  if (reads === "body") {
+    return async ({ params, request, set }) => {
+      checkHeaders((name) => request.headers.get(name));
+      const body = await handle({ params, body: parseBody(await request.text()) });
+      if (status) set.status = status;
+      return body;
+    };
+  }
+  if (reads === "query")
+    return ({ params, request }) => {
+      const body = respond({ params, url: request.url });
+      return body;
+    };
+  if (status === 204)
+    return async ({ params }) => {
+      await handle({ params });
+      return new Response(null, { status });
+    };
+  if (path.includes(":"))
+    return ({ params }) => {
+      const body = respond({ params });
+      return body;
+    };
+  return () => {
+    const body = respond(NO_PARAMS);
+    return body;
+  };
+}
+
 const server: ServerModule = {
   async listen(routes, { host, port, reusePort }) {
     const onNode = !process.versions.bun;
     const app = new Elysia({ strictPath: true, ...(onNode && { adapter: node() }) });
     app.onError(({ code, error, set }) => {
-      const { status, body } = answerError(code === "NOT_FOUND" ? notFound : error);
+      const { status, headers, body } = answerError(code === "NOT_FOUND" ? notFound : error);
       set.status = status;
+      Object.assign(set.headers, headers);
       return body;
     });
-    for (const { method, path, type, handle } of routes) {
-      const respond =
-        type === "json" ? handle : (input: Input) => settle(handle(input), (body) => html(body as string));
-      // Elysia reads a handler's source: it awaits what a call returns directly, and passes on what is named here.
-      const handler = path.includes(":")
-        ? ({ params }: Input) => {
-            const body = respond({ params });
-            return body;
-          }
-        : () => {
-            const body = respond(NO_PARAMS);
-            return body;
-          };
-      app.route(method, path, handler as never);
-    }
+    for (const route of routes) app.route(route.method, route.path, handler(route) as never, { parse: "none" });
     if (!onNode) {
       app.listen({ hostname: host, port, reusePort, idleTimeout: LIMITS.idleSeconds });
       return { close: () => closeBunServer(app.server as Bun.Server<unknown>) };

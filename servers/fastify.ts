@@ -1,4 +1,5 @@
-import fastify, { type FastifyListenOptions, type FastifyReply } from "fastify";
+import fastify, { type FastifyListenOptions, type FastifyReply, type FastifyRequest } from "fastify";
+import { bodyError, checkHeaders } from "../shared/body.ts";
 import type { Input, ServerModule } from "../shared/contract.ts";
 import { answerError, notFound } from "../shared/errors.ts";
 import { HTTP_OPTIONS, LIMITS } from "../shared/limits.ts";
@@ -6,30 +7,38 @@ import { closeHttpServer } from "../shared/listen.ts";
 import { settle } from "../shared/settle.ts";
 
 function sendError(error: unknown, reply: FastifyReply) {
-  const { status, body } = answerError(error);
-  return reply.code(status).send(body);
+  const { status, headers, body } = answerError(bodyError(error));
+  return reply.code(status).headers(headers).send(body);
 }
+
+const onRequest = async ({ headers }: FastifyRequest) => checkHeaders((name) => headers[name] as string | undefined);
 
 const server: ServerModule = {
   async listen(routes, { host, port, reusePort }) {
     const app = fastify({
       http: HTTP_OPTIONS,
       keepAliveTimeout: LIMITS.idleSeconds * 1e3,
+      bodyLimit: LIMITS.bodyBytes,
+      onProtoPoisoning: "ignore", // as JSON.parse, which the others use
+      onConstructorPoisoning: "ignore",
       requestTimeout: LIMITS.requestSeconds * 1e3,
       routerOptions: { maxParamLength: LIMITS.headerBytes },
       frameworkErrors: (error, _request, reply) => sendError(error, reply),
     });
-    app.setErrorHandler((error, _request, reply) => sendError(error, reply));
+    app.setErrorHandler((error, { is404 }, reply) => sendError(is404 ? notFound : error, reply));
     app.setNotFoundHandler((_request, reply) => sendError(notFound, reply));
-    for (const { method, path: url, type, handle } of routes) {
+    app.removeContentTypeParser("text/plain");
+    for (const { method, path: url, type, reads, status, handle } of routes) {
       // Nothing is returned where it can be sent at once: a reply is a thenable, which Fastify would wait for.
       const send = (reply: FastifyReply, body: unknown): void => {
         if (type === "html") reply.type("text/html; charset=utf-8");
-        reply.send(body);
+        if (status) reply.code(status);
+        reply.send(status === 204 ? undefined : body);
       };
       app.route({
         method,
         url,
+        ...(reads === "body" && { onRequest }),
         handler: (request, reply) => settle(handle(request as Input), (body) => send(reply, body)),
       });
     }

@@ -1,28 +1,53 @@
 import { createAdaptorServer } from "@hono/node-server";
 import { type Context, Hono } from "hono";
-import type { ServerModule } from "../shared/contract.ts";
+import { bodyLimit } from "hono/body-limit";
+import { BODY_ERRORS, checkHeaders, parseBody } from "../shared/body.ts";
+import type { Input, Route, ServerModule } from "../shared/contract.ts";
 import { answerError, notFound } from "../shared/errors.ts";
 import { HTTP_OPTIONS, LIMITS } from "../shared/limits.ts";
 import { closeBunServer, listen } from "../shared/listen.ts";
 import { settle } from "../shared/settle.ts";
 
 function sendError(error: unknown, c: Context) {
-  const { status, body } = answerError(error);
-  return c.json(body, status as 500);
+  const { status, headers, body } = answerError(error);
+  return c.json(body, status as 500, headers);
 }
 
 const NO_PARAMS = { params: {} };
+
+const limited = bodyLimit({
+  maxSize: LIMITS.bodyBytes,
+  onError: () => {
+    throw BODY_ERRORS[413];
+  },
+});
+
+/** How a route's input is read, and how its result is sent. */
+function inputOf({ path, reads }: Route): (c: Context) => Input | Promise<Input> {
+  if (reads === "query") return (c) => ({ params: {}, url: c.req.url });
+  if (reads === "body")
+    return async (c) => {
+      checkHeaders((name) => c.req.header(name));
+      return { params: c.req.param(), body: parseBody(await c.req.text()) };
+    };
+  return path.includes(":") ? (c) => ({ params: c.req.param() }) : () => NO_PARAMS;
+}
+
+function responder({ type, status }: Route): (c: Context, body: unknown) => Response {
+  if (status === 204) return (c) => c.body(null, status);
+  if (type === "html") return (c, body) => c.html(body as string) as Response;
+  return status ? (c, body) => c.json(body as object, status) : (c, body) => c.json(body as object);
+}
 
 const server: ServerModule = {
   async listen(routes, at) {
     const app = new Hono();
     app.onError(sendError);
     app.notFound((c) => sendError(notFound, c));
-    for (const { method, path, type, handle } of routes) {
-      const input = path.includes(":") ? (c: Context) => ({ params: c.req.param() }) : () => NO_PARAMS;
-      app.on(method, path, (c) =>
-        settle(handle(input(c)), (body) => (type === "json" ? c.json(body as object) : c.html(body as string))),
-      );
+    for (const route of routes) {
+      const [input, respond] = [inputOf(route), responder(route)];
+      if (route.reads === "body") app.on([route.method], [route.path], limited);
+      app.on(route.method, route.path, (c) => settle(settle(input(c), route.handle), (body) => respond(c, body)));
     }
     if (!process.versions.bun)
       return listen(createAdaptorServer({ fetch: app.fetch, serverOptions: HTTP_OPTIONS }) as never, at);

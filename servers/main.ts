@@ -5,7 +5,8 @@ import type { ServerModule } from "../shared/contract.ts";
 import { exitWith, UsageError } from "../shared/errors.ts";
 import { identify, processUsage } from "../shared/identity.ts";
 import { routes } from "../shared/routes.ts";
-import { openStore } from "../shared/stores/store.ts";
+import { contentStore } from "../shared/stores/open.ts";
+import { openPeople } from "../shared/stores/people.ts";
 import matrix from "./matrix.json" with { type: "json" };
 import { isWorker, reportUsage, supervise } from "./workers.ts";
 
@@ -42,21 +43,26 @@ function claim({ host, port }: Config): Promise<void> {
 }
 
 async function startWorkers(config: Config): Promise<() => Promise<void>> {
-  (await openStore(config.driver, config.dbFile)).close();
+  (await openPeople(config.driver, config.dbFile)).close();
+  const store = contentStore(config); // and migrated, by one process
+  if (config.store) await (await store.get()).close();
   return supervise(config.workers).stop;
 }
 
 async function startServer(config: Config): Promise<() => Promise<void>> {
-  const store = await openStore(config.driver, config.dbFile);
+  const people = await openPeople(config.driver, config.dbFile);
+  const store = contentStore(config);
+  if (config.store) await store.get();
   const [pid, usage] = isWorker ? [process.ppid, reportUsage()] : [process.pid, processUsage];
   const { default: server } = (await import(`./${process.argv[2]}.ts`)) as { default: ServerModule };
-  const running = await server.listen(routes(store, identify(config, store.sqliteVersion, pid, usage)), {
+  const running = await server.listen(routes(people, store.get, identify(config, people.sqliteVersion, pid, usage)), {
     host: config.host,
     port: config.port,
     reusePort: isWorker,
   });
   return async () => {
     await running.close();
-    store.close();
+    people.close();
+    await store.close();
   };
 }

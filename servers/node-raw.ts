@@ -1,22 +1,43 @@
-import { createServer, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { BODY_ERRORS, checkHeaders, parseBody } from "../shared/body.ts";
 import type { Input, Route, ServerModule } from "../shared/contract.ts";
 import { answerError, notFound } from "../shared/errors.ts";
-import { HTTP_OPTIONS } from "../shared/limits.ts";
+import { HTTP_OPTIONS, LIMITS } from "../shared/limits.ts";
 import { listen } from "../shared/listen.ts";
 import { settle } from "../shared/settle.ts";
 
 const TYPES = { json: "application/json", html: "text/html; charset=utf-8" };
 const NO_PARAMS = {};
 
-function send(response: ServerResponse, type: Route["type"], status: number, body: unknown): void {
+function send(response: ServerResponse, type: Route["type"], status: number, body: unknown, headers = {}): void {
+  if (status === 204) return void response.writeHead(204).end();
   const text = type === "json" ? JSON.stringify(body) : (body as string);
-  response.writeHead(status, { "content-type": TYPES[type], "content-length": Buffer.byteLength(text) });
+  response.writeHead(status, {
+    "content-type": TYPES[type],
+    "content-length": Buffer.byteLength(text),
+    ...headers,
+  });
   response.end(text);
 }
 
 function sendError(response: ServerResponse, error: unknown): void {
-  const { status, body } = answerError(error);
-  send(response, "json", status, body);
+  const { status, headers, body } = answerError(error);
+  send(response, "json", status, body, headers);
+}
+
+/** Node reads no bodies. What is too large is let past, so that the answer is read. */
+function readBody(request: IncomingMessage): Promise<unknown> {
+  checkHeaders((name) => request.headers[name] as string | undefined);
+  return new Promise((resolve, reject) => {
+    const parts: Buffer[] = [];
+    let bytes = 0;
+    request.once("error", reject).on("data", (part: Buffer) => {
+      bytes += part.length;
+      if (bytes <= LIMITS.bodyBytes) parts.push(part);
+      else reject(BODY_ERRORS[413]);
+    });
+    request.once("end", () => resolve(Buffer.concat(parts).toString()));
+  }).then((text) => parseBody(text as string));
 }
 
 const server: ServerModule = {
@@ -31,7 +52,11 @@ const server: ServerModule = {
           const params = matchers[i]?.(path);
           const route = routes[i] as Route;
           if (params === undefined || route.method !== request.method) continue;
-          const sent = settle(route.handle({ params }), (body) => send(response, route.type, 200, body));
+          const answer =
+            route.reads === "body"
+              ? readBody(request).then((body) => route.handle({ params, url, body }))
+              : route.handle({ params, url });
+          const sent = settle(answer, (body) => send(response, route.type, route.status ?? 200, body));
           if (sent instanceof Promise) sent.catch((error) => sendError(response, error));
           return;
         }

@@ -1,5 +1,13 @@
+import type { Connection } from "./contract.ts";
+import { CLIENTS, DRIVERS, type Runtime } from "./drivers/drivers.ts";
 import { UsageError } from "./errors.ts";
-import { DRIVERS, type Runtime } from "./stores/store.ts";
+
+export interface SqliteConfig {
+  /** `:memory:` for none. */
+  readonly file: string;
+  readonly journal: string;
+  readonly synchronous: string;
+}
 
 /** Everything that is set from outside, by environment variables. */
 export interface Config {
@@ -11,20 +19,29 @@ export interface Config {
   readonly dbFile: string;
   readonly driver: string;
   readonly workers: number;
+  /** Where contents are kept; undefined is sqlite, opened when it is first used. */
+  readonly store: string | undefined;
+  readonly sqlite: SqliteConfig;
+  readonly client: string;
+  readonly postgres: Connection;
 }
 
 /** @throws UsageError naming the variable, its value and what it may be. */
-export function readConfig(env: Readonly<Record<string, string | undefined>>, servers: readonly string[]): Config {
+export function readConfig(env: Environment, servers: readonly string[]): Config {
   const runtime = process.versions.bun ? "bun" : "node";
   const server = env.SERVER ?? "";
   if (!servers.includes(server))
     throw new UsageError(`SERVER is ${JSON.stringify(server)}: set it to one of ${servers.join(" ")}`);
   if (!server.startsWith(`${runtime}-`))
     throw new UsageError(`SERVER=${server} does not run on ${runtime}: start it with: SERVER=${server} bun start`);
-  const drivers: readonly string[] = DRIVERS[runtime];
-  const driver = env.SQLITE_DRIVER || DRIVERS[runtime][0];
-  if (!drivers.includes(driver))
-    throw new UsageError(`SQLITE_DRIVER is "${driver}": on ${runtime} set it to one of ${drivers.join(" ")}`);
+  const workers = integer(env, "WORKERS", 1, 256);
+  const store = env.STORE ? oneOf(env, "STORE", STORES) : undefined;
+  const file = env.CONTENT_FILE || "content.db";
+  if (workers > 1 && (store === "memory" || (store === "sqlite" && file === ":memory:"))) {
+    throw new UsageError(
+      `WORKERS is ${workers}, and each would have a memory of its own: set STORE or CONTENT_FILE to one they share`,
+    );
+  }
   return {
     server,
     runtime,
@@ -32,17 +49,35 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>, se
     host: env.HOST || "0.0.0.0",
     port: integer(env, "PORT", 3000, 65535),
     dbFile: env.DB_FILE || "data.db",
-    driver,
-    workers: integer(env, "WORKERS", 1, 256),
+    driver: oneOf(env, "SQLITE_DRIVER", DRIVERS[runtime], ` on ${runtime}`),
+    workers,
+    store,
+    sqlite: {
+      file,
+      journal: oneOf(env, "SQLITE_JOURNAL", ["wal", "delete"]),
+      synchronous: oneOf(env, "SQLITE_SYNCHRONOUS", ["normal", "full", "off", "extra"]),
+    },
+    client: oneOf(env, "POSTGRES_CLIENT", CLIENTS[runtime], ` on ${runtime}`),
+    postgres: {
+      url: env.DATABASE_URL || "postgres://postgres@127.0.0.1:5432/postgres",
+      pool: integer(env, "POSTGRES_POOL", 10, 1_000),
+      prepare: oneOf(env, "POSTGRES_PREPARE", ["true", "false"]) === "true",
+    },
   };
 }
 
-function integer(
-  env: Readonly<Record<string, string | undefined>>,
-  name: string,
-  otherwise: number,
-  most: number,
-): number {
+export const STORES = ["sqlite", "memory", "postgres"] as const;
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** @returns the value of a variable, the first of `choices` where it is not set. */
+function oneOf(env: Environment, name: string, choices: readonly string[], where = ""): string {
+  const value = env[name] || (choices[0] as string);
+  if (choices.includes(value)) return value;
+  throw new UsageError(`${name} is "${value}":${where} set it to one of ${choices.join(" ")}`);
+}
+
+function integer(env: Environment, name: string, otherwise: number, most: number): number {
   const text = env[name] || String(otherwise);
   const value = Number(text);
   if (!/^\d+$/.test(text) || value < 1 || value > most) {

@@ -13,6 +13,8 @@ export interface Identity extends Usage {
   readonly runtime: { name: string; version: string };
   readonly framework: { name: string; version: string | null };
   readonly driver: { name: string; sqlite: string };
+  /** Where contents are kept, and how. */
+  readonly store: { name: string; driver: string; [setting: string]: unknown };
   readonly workers: number;
   readonly pid: number;
   readonly uptimeSeconds: number;
@@ -36,10 +38,18 @@ export function identify(
     runtime: { name: runtime, version: process.versions[runtime] as string },
     framework: { name: framework, version: versionOf(framework) },
     driver: { name: driver, sqlite: sqliteVersion },
+    store: storeOf(config, sqliteVersion),
     workers,
     pid,
   };
   return async () => ({ ...fixed, uptimeSeconds: process.uptime(), ...(await usage()) });
+}
+
+function storeOf({ store: name = "sqlite", driver, sqlite, client, postgres }: Config, sqliteVersion: string) {
+  if (name === "memory") return { name, driver: name };
+  if (name === "sqlite") return { name, driver: `${driver} ${sqliteVersion}`, ...sqlite };
+  const { pool, prepare } = postgres;
+  return { name, driver: `${client} ${versionOf(client) ?? process.versions.bun}`, pool, prepare };
 }
 
 /** @returns the installed version of a package, null where there is no such package (raw). */

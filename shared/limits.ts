@@ -4,6 +4,8 @@ import type { ServerOptions } from "node:http";
 export const LIMITS = {
   /** Request line and headers together: the default of both runtimes, and on Bun fixed. */
   headerBytes: 16_384,
+  /** Of a request's body, where one is read. */
+  bodyBytes: 102_400,
   /** Until all headers have come; on Bun fixed. */
   headersSeconds: 10,
   /** Until the body has come as well; Bun.serve has no such limit. */

@@ -1,27 +1,33 @@
+import { openapi } from "./content/openapi.ts";
+import { contentRoutes } from "./content/routes.ts";
 import type { Input, Route } from "./contract.ts";
 import { HttpError, notFound } from "./errors.ts";
 import type { Table } from "./people.ts";
+import type { People } from "./stores/people.ts";
 import type { Store } from "./stores/store.ts";
-import { renderHi } from "./template.ts";
+import { renderDocs, renderHi } from "./template.ts";
 
 export const MAX_SIZE = 500;
 
-/** The routes that every server mounts. */
-export function routes(store: Store, identity: () => unknown): Route[] {
+/** The routes that every server mounts. @param store of contents and users, opened at the first request or before */
+export function routes(people: People, store: () => Store | Promise<Store>, identity: () => unknown): Route[] {
   return [
     { method: "GET", path: "/", type: "json", handle: identity },
     { method: "GET", path: "/plain", type: "json", handle: () => ({ message: "Hello, world!" }) },
     { method: "GET", path: "/html-template", type: "html", handle: () => renderHi({ name: "Ben" }) },
-    randomRows("/sqlite/random-5fields/:size", store, "person5"),
-    randomRows("/sqlite/random-30fields/:size", store, "person30"),
+    randomRows("/sqlite/random-5fields/:size", people, "person5"),
+    randomRows("/sqlite/random-30fields/:size", people, "person30"),
+    ...contentRoutes(store),
+    { method: "GET", path: "/openapi.json", type: "json", handle: () => openapi },
+    { method: "GET", path: "/docs", type: "html", handle: renderDocs },
   ];
 }
 
-const randomRows = (path: Route["path"], store: Store, table: Table): Route => ({
+const randomRows = (path: Route["path"], people: People, table: Table): Route => ({
   method: "GET",
   path,
   type: "json",
-  handle: (input) => store.randomRows(table, sizeOf(input)),
+  handle: (input) => people.randomRows(table, sizeOf(input)),
 });
 
 function sizeOf({ params }: Input): number {

@@ -1,8 +1,18 @@
 import { readFileSync } from "node:fs";
 import { Eta } from "eta";
+import { openapi } from "./content/openapi.ts";
 
 const eta = new Eta({ autoEscape: true });
-const hi = eta.compile(readFileSync(new URL("./views/hi.eta", import.meta.url), "utf8"));
+const view = (name: string) => eta.compile(readFileSync(new URL(`./views/${name}.eta`, import.meta.url), "utf8"));
+
+const hi = view("hi");
 
 /** The page of /html-template; compiled once above, rendered and escaped at every call. */
 export const renderHi = (data: { name: string }): string => eta.render(hi, data);
+
+/** The name of the schema of a request's or answer's JSON. */
+const nameOf = ({ content }: { content?: Record<string, { schema: { $ref?: string } }> }) =>
+  content?.["application/json"]?.schema.$ref?.split("/").at(-1);
+
+/** The page of /docs. */
+export const renderDocs = (): string => eta.render(view("docs"), { ...openapi, nameOf });

@@ -5,9 +5,9 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
+import { DRIVERS, type Runtime } from "../shared/drivers/drivers.ts";
 import type { Identity } from "../shared/identity.ts";
 import { PEOPLE, type Table } from "../shared/people.ts";
-import { DRIVERS, type Runtime } from "../shared/stores/store.ts";
 import { finish, makeDatabase, SERVERS, type Server, scratch, startServer, stopServer, until } from "./harness.ts";
 
 const ROWS = 1_000;

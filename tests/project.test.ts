@@ -4,8 +4,9 @@ import { globSync, readFileSync } from "node:fs";
 import packageJson from "../package.json" with { type: "json" };
 import matrix from "../servers/matrix.json" with { type: "json" };
 import type { Database } from "../shared/contract.ts";
+import { DRIVERS } from "../shared/drivers/drivers.ts";
 import { PEOPLE } from "../shared/people.ts";
-import { DRIVERS, PRAGMAS, prepare } from "../shared/stores/store.ts";
+import { PRAGMAS, prepare } from "../shared/stores/people.ts";
 import { finish, testIf, works } from "./harness.ts";
 
 const read = (file: string) => readFileSync(file, "utf8");
@@ -66,9 +67,11 @@ describe("equal work", () => {
         return {
           get(id) {
             if (id === undefined) return { first: 7, last: 9, rows: 3, version: "3.0.0" };
-            ids.push(id);
+            ids.push(Number(id));
             return { id };
           },
+          all: () => [],
+          run: () => ({ changes: 0 }),
         };
       },
       close() {},
@@ -89,9 +92,9 @@ describe("equal work", () => {
     for (const driver of drivers) {
       test(`${driver} on ${runtime} is read-only and has the same settings`, async () => {
         const script = `
-          import { PRAGMAS, prepare } from "./shared/stores/store.ts";
-          const { default: open } = await import("./shared/stores/${driver.replace(":", "-")}.ts");
-          const db = open("data.db");
+          import { PRAGMAS, prepare } from "./shared/stores/people.ts";
+          const { default: open } = await import("./shared/drivers/${driver.replace(":", "-")}.ts");
+          const db = open("data.db", "read");
           prepare(db);
           const value = (name) => Object.values(db.prepare("PRAGMA " + name).get())[0];
           const settings = [...PRAGMAS.map((pragma) => pragma.split(" ")[0]), "journal_mode", "locking_mode"].map(value);

@@ -1,6 +1,6 @@
 /** The pure parts of shared/. */
 import { expect, spyOn, test } from "bun:test";
-import { answerError, HttpError, notFound } from "../shared/errors.ts";
+import { answerError, HttpError, notFound, unavailable } from "../shared/errors.ts";
 import { settle } from "../shared/settle.ts";
 import { renderHi } from "../shared/template.ts";
 
@@ -19,18 +19,17 @@ test("a value is settled at once, a promise later", async () => {
 
 test("client errors keep status and message; the cause of others is logged and not told", () => {
   const log = spyOn(console, "error").mockImplementation(() => {});
-  expect(answerError(new HttpError(400, "bad size"))).toEqual({ status: 400, body: { error: "bad size" } });
-  expect(answerError(notFound)).toEqual({ status: 404, body: { error: "not found" } });
+  expect(answerError(new HttpError(400, "bad size"))).toEqual({
+    status: 400,
+    headers: {},
+    body: { error: "bad size" },
+  });
+  expect(answerError(notFound)).toEqual({ status: 404, headers: {}, body: { error: "not found" } });
   expect(answerError(Object.assign(new Error("malformed"), { statusCode: 413 })).status).toBe(413);
+  expect(answerError(unavailable)).toMatchObject({ status: 503, headers: { "retry-after": "1" } });
   expect(log).not.toHaveBeenCalled();
-  for (const cause of [
-    new Error("disk on fire"),
-    new HttpError(503, "x"),
-    "thrown text",
-    { status: 200 },
-    { status: "404" },
-  ]) {
-    expect(answerError(cause)).toEqual({ status: 500, body: { error: "internal error" } });
+  for (const cause of [new Error("disk on fire"), "thrown text", { status: 200 }, { status: "404" }]) {
+    expect(answerError(cause)).toEqual({ status: 500, headers: {}, body: { error: "internal error" } });
     expect(log).toHaveBeenLastCalledWith(cause);
   }
   log.mockRestore();

@@ -3,8 +3,10 @@
  * per path pattern as JSON, and the last argument names the adapter, as in servers/matrix.json.
  */
 import type { ServerModule } from "../../shared/contract.ts";
+import { DRIVERS } from "../../shared/drivers/drivers.ts";
 import { routes } from "../../shared/routes.ts";
-import { DRIVERS, openStore } from "../../shared/stores/store.ts";
+import { openMemory } from "../../shared/stores/memory.ts";
+import { openPeople } from "../../shared/stores/people.ts";
 
 const state = new Int32Array(1).fill(1);
 
@@ -36,9 +38,9 @@ function nanosecondsPerTurn(): number {
 const handicap: Record<string, number> = JSON.parse(process.env.HANDICAP ?? "{}");
 const perTurn = nanosecondsPerTurn();
 const runtime = process.versions.bun ? "bun" : "node";
-const store = await openStore(DRIVERS[runtime][0], process.env.DB_FILE || "data.db");
+const people = await openPeople(DRIVERS[runtime][0], process.env.DB_FILE || "data.db");
 const { default: server } = (await import(`../../servers/${process.argv[2]}.ts`)) as { default: ServerModule };
-const all = routes(store, () => ({})).map((route) => {
+const all = routes(people, openMemory, () => ({})).map((route) => {
   const turns = Math.round((handicap[route.path] ?? 0) / perTurn);
   const { handle } = route;
   return {

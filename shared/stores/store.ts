@@ -1,70 +1,84 @@
-import { existsSync } from "node:fs";
-import type { Database, OpenDatabase, Row } from "../contract.ts";
-import { UsageError } from "../errors.ts";
-import type { Table } from "../people.ts";
-
-/** Runtime -> the SQLite drivers that run on it, the default first. */
-export const DRIVERS = {
-  bun: ["bun:sqlite", "better-sqlite3", "node:sqlite"],
-  node: ["better-sqlite3", "node:sqlite"],
-} as const;
-
-export type Runtime = keyof typeof DRIVERS;
-
-/** What the drivers' builds of SQLite would set differently is set here, the same for all. */
-export const PRAGMAS = ["cache_size = -16000", "mmap_size = 0", "query_only = 1"];
-
-/** A read-only view of data.db. */
-export interface Store {
-  readonly sqliteVersion: string;
-  /** @returns `size` rows of `table`, each by a query of its own, ids uniform over the rows that exist. */
-  randomRows(table: Table, size: number): Row[];
-  close(): void;
-}
+import type { Content, Draft, NewUser, User } from "../content/schema.ts";
+import { HttpError } from "../errors.ts";
 
 /**
- * Opens `file` with the driver of that name.
- * @throws UsageError where the file is missing or is not what createdb.ts writes.
+ * Where contents and users are kept. What is written is durable, as far as the settings of the store promise it, when a
+ * call returns or its promise resolves. Calls throw {@link conflict}, {@link unavailable} or {@link full}.
  */
-export async function openStore(driver: string, file: string): Promise<Store> {
-  if (!existsSync(file)) throw new UsageError(`no database at "${file}": make it with: bun createdb.ts --file ${file}`);
-  const { default: open } = (await import(`./${driver.replace(":", "-")}.ts`)) as { default: OpenDatabase };
-  try {
-    return prepare(open(file));
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : cause;
-    throw new UsageError(`"${file}" cannot be used (${reason}): make it anew with: bun createdb.ts --file ${file}`);
-  }
+export interface Store {
+  /** @throws conflict where there is one of its id. */
+  create(content: Content): void | Promise<void>;
+  read(id: string): Content | undefined | Promise<Content | undefined>;
+  /** @returns the content as it is then, undefined where there is none. */
+  update(id: string, draft: Draft, updatedAt: string): Content | undefined | Promise<Content | undefined>;
+  /** @returns whether there was one. */
+  remove(id: string): boolean | Promise<boolean>;
+  /** @returns the first contents by id whose id is greater than `after`. */
+  list(after: string, limit: number): Content[] | Promise<Content[]>;
+  /** @returns the first users by id. */
+  users(limit: number): User[] | Promise<User[]>;
+  addUser(user: NewUser): User | Promise<User>;
+  close(): void | Promise<void>;
 }
 
-/** Sets what all drivers share and prepares every statement, once. */
-export function prepare(db: Database): Store {
-  for (const pragma of PRAGMAS) db.exec(`PRAGMA ${pragma}`);
-  const pickers: Record<Table, () => Row> = { person5: picker(db, "person5"), person30: picker(db, "person30") };
-  const { version } = db.prepare("SELECT sqlite_version() AS version").get() as { version: string };
-  return {
-    sqliteVersion: version,
-    randomRows(table, size) {
-      const pick = pickers[table];
-      const rows: Row[] = [];
-      for (let i = 0; i < size; i++) rows.push(pick());
-      return rows;
-    },
-    close: () => db.close(),
-  };
-}
+export const conflict = (id: string) => new HttpError(409, `there is a content ${id} already`);
+export const full = () => new HttpError(507, "the store is full");
 
-/** @returns a function that queries one row of `table` by a random primary key. */
-function picker(db: Database, table: Table): () => Row {
-  const { first, last, rows } = db
-    .prepare(`SELECT min(id) AS first, max(id) AS last, count(*) AS rows FROM ${table}`)
-    .get() as { first: number; last: number; rows: number };
-  if (rows === 0 || last - first + 1 !== rows) throw new Error(`${table} is empty or has gaps between its ids`);
-  const byId = db.prepare(`SELECT * FROM ${table} WHERE id = ?`);
-  return () => {
-    const id = first + Math.floor(Math.random() * rows);
-    const row = byId.get(id);
-    if (!row) throw new Error(`${table} has lost its row ${id}`);
-    return row as Row;
-  };
-}
+/** Applied in this order, each once, when a store is opened; only ever added to. */
+export const MIGRATIONS: Readonly<Record<"sqlite" | "postgres", readonly string[]>> = {
+  sqlite: [
+    `CREATE TABLE content (
+       id TEXT PRIMARY KEY, title TEXT NOT NULL, body TEXT NOT NULL, author TEXT NOT NULL, status TEXT NOT NULL,
+       data TEXT NOT NULL, created_at TEXT NOT NULL, updated_at TEXT NOT NULL
+     ) STRICT`,
+    "CREATE TABLE user (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, email TEXT NOT NULL) STRICT",
+  ],
+  postgres: [
+    `CREATE TABLE content (
+       id TEXT COLLATE "C" PRIMARY KEY, title TEXT NOT NULL, body TEXT NOT NULL, author TEXT NOT NULL,
+       status TEXT NOT NULL, data TEXT NOT NULL, created_at TEXT NOT NULL, updated_at TEXT NOT NULL
+     )`,
+    'CREATE TABLE "user" (id INTEGER GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name TEXT NOT NULL, email TEXT NOT NULL)',
+  ],
+};
+
+/** Statements of both databases; `?` stands for a parameter, `data` is JSON text. */
+export const SQL = {
+  create: "INSERT INTO content VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+  read: "SELECT * FROM content WHERE id = ?",
+  update: `UPDATE content SET title = ?, body = ?, author = ?, status = ?, data = ?, updated_at = ? WHERE id = ?
+           RETURNING *`,
+  remove: "DELETE FROM content WHERE id = ?",
+  list: "SELECT * FROM content WHERE id > ? ORDER BY id LIMIT ?",
+  users: 'SELECT id, name, email FROM "user" ORDER BY id LIMIT ?',
+  addUser: 'INSERT INTO "user" (name, email) VALUES (?, ?) RETURNING id, name, email',
+};
+
+/** A row as databases have it -> a content. */
+export const toContent = (row: unknown): Content => ({
+  ...(row as Content),
+  data: JSON.parse((row as { data: string }).data),
+});
+
+/** The parameters of SQL.create. */
+export const fromContent = (content: Content) => [
+  content.id,
+  content.title,
+  content.body,
+  content.author,
+  content.status,
+  JSON.stringify(content.data),
+  content.created_at,
+  content.updated_at,
+];
+
+/** The parameters of SQL.update. */
+export const fromDraft = (id: string, draft: Draft, updatedAt: string) => [
+  draft.title,
+  draft.body,
+  draft.author,
+  draft.status,
+  JSON.stringify(draft.data),
+  updatedAt,
+  id,
+];

@@ -1,0 +1,35 @@
+import { HttpError } from "./errors.ts";
+import { LIMITS } from "./limits.ts";
+
+/** What is wrong with a body, whoever finds it. */
+export const BODY_ERRORS = {
+  400: new HttpError(400, "the body is not valid JSON"),
+  413: new HttpError(413, `the body is larger than ${LIMITS.bodyBytes} bytes`),
+  415: new HttpError(415, "the body must be of content-type application/json, not compressed"),
+};
+
+/** Asks before a body is read. @param header tells a request header @throws HttpError 400, 413 or 415 */
+export function checkHeaders(header: (name: string) => string | null | undefined): void {
+  const type = header("content-type") ?? "";
+  if (!/^application\/json\s*(;|$)/i.test(type) || header("content-encoding")) throw BODY_ERRORS[415];
+  const bytes = Number(header("content-length") ?? 0);
+  if (bytes > LIMITS.bodyBytes) throw BODY_ERRORS[413];
+  if (bytes === 0 && !header("transfer-encoding")) throw BODY_ERRORS[400];
+}
+
+/** @throws HttpError 400 or 413 */
+export function parseBody(text: string): unknown {
+  if (text.length > LIMITS.bodyBytes) throw BODY_ERRORS[413];
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw BODY_ERRORS[400];
+  }
+}
+
+/** @returns what all servers say instead of an error that a framework made of a body; any other error as it is. */
+export function bodyError(error: unknown): unknown {
+  const { status, statusCode = status, type, code } = Object(error);
+  const ofBody = type !== undefined || /^FST_ERR_CTP_/.test(code) || (error instanceof SyntaxError && statusCode);
+  return ofBody ? (BODY_ERRORS[statusCode as keyof typeof BODY_ERRORS] ?? BODY_ERRORS[400]) : error;
+}

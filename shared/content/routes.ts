@@ -1,0 +1,89 @@
+import { ulid } from "ulid";
+import type { Input, Route } from "../contract.ts";
+import { HttpError, notFound } from "../errors.ts";
+import { settle } from "../settle.ts";
+import type { Store } from "../stores/store.ts";
+import { type Content, isId, MAX_LIMIT, newContent, newDraft, newUser } from "./schema.ts";
+
+/** Of GET /content where nothing is said, and of GET /users. */
+const LIMIT = 20;
+const USERS = 100;
+
+/** The content API. @param store opened at the first request, or before */
+export function contentRoutes(store: () => Store | Promise<Store>): Route[] {
+  const using = (use: (store: Store, input: Input) => unknown) => (input: Input) =>
+    settle(store(), (opened) => use(opened, input));
+  return [
+    {
+      method: "POST",
+      path: "/content",
+      type: "json",
+      reads: "body",
+      status: 201,
+      handle: using((store, { body }) => {
+        const { id = ulid(), title, body: text, author, status, data } = newContent(body);
+        const now = new Date().toISOString();
+        const content = { id, title, body: text, author, status, data, created_at: now, updated_at: now };
+        return settle(store.create(content), () => content);
+      }),
+    },
+    { method: "GET", path: "/content", type: "json", reads: "query", handle: using(list) },
+    {
+      method: "GET",
+      path: "/content/:id",
+      type: "json",
+      handle: using((store, input) => settle(store.read(idOf(input)), found)),
+    },
+    {
+      method: "PUT",
+      path: "/content/:id",
+      type: "json",
+      reads: "body",
+      handle: using((store, input) => {
+        const id = idOf(input);
+        return settle(store.update(id, newDraft(input.body), new Date().toISOString()), found);
+      }),
+    },
+    {
+      method: "DELETE",
+      path: "/content/:id",
+      type: "json",
+      status: 204,
+      handle: using((store, input) => settle(store.remove(idOf(input)), (removed) => found(removed || undefined))),
+    },
+    { method: "GET", path: "/users", type: "json", handle: using((store) => store.users(USERS)) },
+    {
+      method: "POST",
+      path: "/users",
+      type: "json",
+      reads: "body",
+      status: 201,
+      handle: using((store, { body }) => store.addUser(newUser(body))),
+    },
+  ];
+}
+
+function found<T>(value: T | undefined): T {
+  if (value === undefined) throw notFound;
+  return value;
+}
+
+function idOf({ params }: Input): string {
+  const id = params.id ?? "";
+  if (id === "") throw notFound; // some routers match an empty segment, others do not
+  if (isId(id)) return id;
+  throw new HttpError(400, `id must be a ULID, not ${JSON.stringify(id)}`);
+}
+
+function list(store: Store, { url = "" }: Input) {
+  const query = new URLSearchParams(url.slice(`${url}?`.indexOf("?") + 1));
+  const [limit, after] = [query.get("limit") ?? String(LIMIT), query.get("after") ?? ""];
+  if (!/^[1-9]\d{0,2}$/.test(limit) || Number(limit) > MAX_LIMIT)
+    throw new HttpError(400, `limit must be an integer from 1 to ${MAX_LIMIT}, not ${JSON.stringify(limit)}`);
+  if (after !== "" && !isId(after)) throw new HttpError(400, `after must be a ULID, not ${JSON.stringify(after)}`);
+  // One more than asked for tells whether there is a next page.
+  return settle(store.list(after, Number(limit) + 1), (contents: Content[]) => {
+    const items = contents.slice(0, Number(limit));
+    return { items, next: contents.length > items.length ? items.at(-1)?.id : null };
+  });
+}

@@ -1,0 +1,105 @@
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { HttpError } from "../errors.ts";
+
+/** What a client says of a content. */
+export interface Draft {
+  readonly title: string;
+  readonly body: string;
+  readonly author: string;
+  readonly status: string;
+  /** Any JSON. */
+  readonly data: unknown;
+}
+
+/** As it is stored and answered; times in ISO 8601, UTC. */
+export interface Content extends Draft {
+  readonly id: string;
+  readonly created_at: string;
+  readonly updated_at: string;
+}
+
+export interface NewUser {
+  readonly name: string;
+  readonly email: string;
+}
+
+export interface User extends NewUser {
+  readonly id: number;
+}
+
+/** How deep `data` may be nested: what is much deeper cannot be serialized again. */
+const MAX_DEPTH = 64;
+/** Of a page of GET /content. */
+export const MAX_LIMIT = 100;
+
+/** Without U+0000, which Postgres cannot store, and halves of surrogate pairs, which UTF-8 cannot. */
+const text = (maxLength: number) => ({
+  type: "string",
+  minLength: 1,
+  maxLength,
+  pattern: "^[^\\u0000\\ud800-\\udfff]*$",
+});
+const ulid = { type: "string", pattern: "^[0-7][0-9A-HJKMNP-TV-Z]{25}$" };
+const time = { type: "string", pattern: "^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$" };
+const draft = {
+  title: text(200),
+  body: text(50_000),
+  author: text(200),
+  status: { enum: ["draft", "published", "archived"], default: "draft" },
+  data: { default: null, description: `any JSON, nested at most ${MAX_DEPTH} deep` },
+};
+const user = { name: text(200), email: text(200) };
+const object = (properties: Record<string, object>, required = Object.keys(properties)) => ({
+  type: "object",
+  properties,
+  required,
+  additionalProperties: false,
+});
+const needed = ["title", "body", "author"];
+const content = object({ id: ulid, ...draft, created_at: time, updated_at: time });
+
+/** JSON Schemas (2020-12) of what is read and answered: requests are validated by them, and /openapi.json shows them. */
+export const SCHEMAS = {
+  NewContent: object({ id: ulid, ...draft }, needed),
+  Draft: object(draft, needed),
+  Content: content,
+  Contents: object({
+    items: { type: "array", maxItems: MAX_LIMIT, items: content },
+    next: { ...ulid, type: ["string", "null"], description: "what the next page is after; null where there is none" },
+  }),
+  NewUser: object(user),
+  User: object({ id: { type: "integer" }, ...user }),
+  Users: { type: "array", items: object({ id: { type: "integer" }, ...user }) },
+  Id: ulid,
+};
+
+const ajv = new Ajv2020({ useDefaults: true, strictTypes: false });
+
+/** @returns a function that gives a body back, defaults filled in. @throws HttpError 422 that says what is wrong with it. */
+function validator<T>(schema: object): (body: unknown) => T {
+  const isValid = ajv.compile<T>(schema);
+  return (body) => {
+    if (isValid(body)) return body;
+    const { instancePath, message, params } = isValid.errors?.[0] ?? {};
+    const where = instancePath ? instancePath.slice(1) : "the body";
+    throw new HttpError(422, [where, message, params?.additionalProperty].filter(Boolean).join(" "));
+  };
+}
+
+export const isId = ajv.compile(SCHEMAS.Id);
+export const newUser = validator<NewUser>(SCHEMAS.NewUser);
+export const newContent = shallow(validator<Draft & { readonly id?: string }>(SCHEMAS.NewContent));
+export const newDraft = shallow(validator<Draft>(SCHEMAS.Draft));
+
+function shallow<T extends Draft>(validate: (body: unknown) => T): (body: unknown) => T {
+  return (body) => {
+    const content = validate(body);
+    if (isShallow(content.data, MAX_DEPTH)) return content;
+    throw new HttpError(422, `data must not be nested more than ${MAX_DEPTH} deep`);
+  };
+}
+
+const isShallow = (value: unknown, levels: number): boolean =>
+  typeof value !== "object" ||
+  value === null ||
+  (levels > 0 && Object.values(value).every((part) => isShallow(part, levels - 1)));

@@ -1,0 +1,21 @@
+/** Runtime -> the SQLite drivers that run on it, the default first; each has a file here. */
+export const DRIVERS = {
+  bun: ["bun:sqlite", "better-sqlite3", "node:sqlite"],
+  node: ["better-sqlite3", "node:sqlite"],
+} as const;
+
+/** The same for clients of Postgres. */
+export const CLIENTS = {
+  bun: ["bun:sql", "pg", "postgres"],
+  node: ["pg", "postgres"],
+} as const;
+
+export type Runtime = keyof typeof DRIVERS;
+
+/** What the drivers' builds of SQLite would set differently is set here, the same for all. */
+export const SQLITE_PRAGMAS = ["cache_size = -16000", "mmap_size = 0"];
+
+/** @returns the default export of a driver's or client's file. */
+export async function driver<T>(name: string): Promise<T> {
+  return (await import(`./${name.replace(":", "-")}.ts`)).default;
+}
