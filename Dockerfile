@@ -14,7 +14,7 @@ RUN bun install --frozen-lockfile --production --omit=optional
 
 FROM packages AS database
 COPY createdb.ts ./
-COPY shared/errors.ts shared/people.ts shared/read-bytes.ts shared/
+COPY shared shared
 RUN bun createdb.ts
 
 FROM base

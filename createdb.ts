@@ -1,13 +1,18 @@
-/** Writes data.db: the same bytes on every machine for the same seed, rows and package versions. */
+/**
+ * Writes data.db, or with --contents the contents and users that servers begin with: the same bytes on every machine for
+ * the same seed, rows and package versions.
+ */
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
 import { base, en, Faker, generateMersenne53Randomizer, type Randomizer } from "@faker-js/faker";
 import BetterSqlite3 from "better-sqlite3"; // carries its own SQLite, unlike bun:sqlite on macOS
 import { SingleBar } from "cli-progress";
 import { Command, InvalidArgumentError } from "commander";
+import { SAMPLES } from "./shared/content/samples.ts";
 import { exitWith, UsageError } from "./shared/errors.ts";
 import { type Column, PEOPLE } from "./shared/people.ts";
 import { readBytes } from "./shared/read-bytes.ts";
+import { MIGRATIONS } from "./shared/stores/migrations.ts";
 
 /** Values drawn from faker per column. A call to faker costs microseconds, a pick from a pool nanoseconds. */
 const POOL = 2_000;
@@ -24,12 +29,15 @@ const options = new Command("bun createdb.ts")
   .description("Writes the SQLite database that the servers read.")
   .option("--rows <n>", "rows per table", integer(1, 100_000_000), 100_000)
   .option("--seed <n>", "seed of the random values", integer(0, 2 ** 32 - 1), 1)
-  .option("--file <path>", "where to write it", "data.db")
+  .option("--contents", "the contents and users of the content API instead")
+  .option("--file <path>", "where to write it (default: data.db, content.db)")
+  .option("--postgres <url>", "a database to fill with contents instead of a file")
   .allowExcessArguments(false)
   .parse()
-  .opts<{ rows: number; seed: number; file: string }>();
+  .opts<{ rows: number; seed: number; contents?: true; file?: string; postgres?: string }>();
 
-const temporary = `${options.file}.${process.pid}.tmp`;
+const file = options.file ?? (options.contents ? "content.db" : "data.db");
+const temporary = `${file}.${process.pid}.tmp`;
 const removeTemporary = () => rmSync(temporary, { force: true });
 for (const [signal, code] of [
   ["SIGINT", 130],
@@ -41,20 +49,26 @@ for (const [signal, code] of [
   });
 }
 
+const randomizer = generateMersenne53Randomizer(options.seed);
+const faker = new Faker({ locale: [en, base], randomizer });
+const tables = options.contents || options.postgres ? contentTables() : peopleTables();
+const what = options.postgres?.replace(/\/\/.*@/, "//") ?? file;
+const bar = new SingleBar({ format: "{bar} {percentage}% {value}/{total} rows, {eta_formatted} left" });
+
 try {
-  refuseOther(options.file);
-  await write(temporary);
-  renameSync(temporary, options.file);
-  console.log(
-    `${options.file}: ${options.rows} rows in each of ${Object.keys(PEOPLE).join(" and ")}, seed ${options.seed}`,
-  );
+  if (options.postgres) await fill(options.postgres);
+  else {
+    refuseOther(file);
+    await write(temporary);
+    renameSync(temporary, file);
+  }
+  console.log(`${what}: ${tables.map(({ name, rows }) => `${rows} rows in ${name}`).join(", ")}, seed ${options.seed}`);
 } catch (cause) {
   removeTemporary();
   if (cause instanceof UsageError) exitWith(cause);
   const reason = cause instanceof Error ? cause.message : cause;
-  exitWith(
-    new UsageError(`"${options.file}" cannot be written (${reason}): free some space or choose another with --file`),
-  );
+  const remedy = options.postgres ? "mend the URL" : "free some space or choose another with --file";
+  exitWith(new UsageError(`"${what}" cannot be written (${reason}): ${remedy}`));
 }
 
 /** @throws where `file` holds something else than a database: it would be lost. */
@@ -64,25 +78,50 @@ function refuseOther(file: string): void {
   }
 }
 
+/** What is written to a table. */
+interface Table {
+  readonly name: string;
+  readonly ddl: string;
+  readonly columns: readonly string[];
+  readonly rows: number;
+  /** @returns a function that makes one row. */
+  readonly maker: () => () => (string | number)[];
+}
+
+function peopleTables(): Table[] {
+  return Object.entries(PEOPLE).map(([name, columns]) => ({
+    name,
+    ddl: `CREATE TABLE ${name} (id INTEGER PRIMARY KEY, ${columns.map(({ name, type }) => `${name} ${type} NOT NULL`)})`,
+    columns: columns.map((column) => column.name),
+    rows: options.rows,
+    maker: () => rowMaker(columns),
+  }));
+}
+
+function contentTables(): Table[] {
+  return SAMPLES.map(({ name, columns, most, key }, i) => ({
+    name,
+    ddl: MIGRATIONS.sqlite[i] as string,
+    columns: [...Object.keys(key?.(randomizer, 0) ?? {}), ...columns.map((column) => column.name)],
+    rows: Math.min(most, options.rows),
+    maker: () => rowMaker(columns, key),
+  }));
+}
+
 async function write(file: string): Promise<void> {
-  const randomizer = generateMersenne53Randomizer(options.seed);
   const db = new BetterSqlite3(file);
-  const bar = new SingleBar({ format: "{bar} {percentage}% {value}/{total} rows, {eta_formatted} left" });
   try {
     // Nothing kept on disk to undo it: the file is thrown away unless it is finished, and synced once, below.
     db.exec("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; BEGIN");
-    if (process.stderr.isTTY) bar.start(options.rows * Object.keys(PEOPLE).length, 0);
-    for (const [table, columns] of Object.entries(PEOPLE)) {
-      db.exec(
-        `CREATE TABLE ${table} (id INTEGER PRIMARY KEY, ${columns.map(({ name, type }) => `${name} ${type} NOT NULL`)})`,
-      );
-      const insert = db.prepare(`INSERT INTO ${table} VALUES (NULL${", ?".repeat(columns.length)})`);
-      const nextRow = rowMaker(randomizer, columns);
-      for (let row = 1; row <= options.rows; row++) {
+    if (options.contents) db.exec(`PRAGMA user_version = ${MIGRATIONS.sqlite.length}`);
+    showProgress();
+    for (const { name, ddl, columns, rows, maker } of tables) {
+      db.exec(ddl);
+      const nextRow = maker();
+      const insert = db.prepare(`INSERT INTO ${name} (${columns}) VALUES (${columns.map(() => "?")})`);
+      for (let row = 1; row <= rows; row++) {
         insert.run(nextRow());
-        if (row % BATCH !== 0 && row !== options.rows) continue;
-        bar.increment(row % BATCH || BATCH);
-        await setImmediate();
+        if (row % BATCH === 0 || row === rows) await told(row % BATCH || BATCH);
       }
     }
     db.exec("COMMIT");
@@ -95,9 +134,53 @@ async function write(file: string): Promise<void> {
   closeSync(written);
 }
 
-/** @returns a function that makes one row, each value picked from the pool of its column. */
-function rowMaker(randomizer: Randomizer, columns: readonly Column[]): () => (string | number)[] {
-  const faker = new Faker({ locale: [en, base], randomizer });
+/** Fills an empty database of Postgres. */
+async function fill(url: string): Promise<void> {
+  const [{ SQL }, { openPostgres }] = [await import("bun"), await import("./shared/stores/postgres.ts")];
+  await (await openPostgres("bun:sql", { url, pool: 1, prepare: false })).close(); // makes the tables
+  const sql = new SQL({ url, max: 1 });
+  showProgress();
+  try {
+    await sql.begin(async (transaction) => {
+      for (const { name, columns, rows, maker } of tables) {
+        const nextRow = maker();
+        for (let done = 0; done < rows; done += BATCH) {
+          const batch = Array.from({ length: Math.min(BATCH, rows - done) }, () => {
+            const values = nextRow();
+            return Object.fromEntries(columns.map((column, i) => [column, values[i]]));
+          });
+          await transaction.unsafe(
+            `INSERT INTO "${name}" (${columns}) SELECT ${columns} FROM json_populate_recordset(NULL::"${name}", $1::text::json)`,
+            [JSON.stringify(batch)],
+          );
+          await told(batch.length);
+        }
+      }
+    });
+    await sql.unsafe("VACUUM ANALYZE");
+  } finally {
+    bar.stop();
+    await sql.close();
+  }
+}
+
+function showProgress(): void {
+  const total = tables.reduce((sum, { rows }) => sum + rows, 0);
+  if (process.stderr.isTTY) bar.start(total, 0);
+}
+
+/** Shows progress, and lets signals through. */
+async function told(rows: number): Promise<void> {
+  bar.increment(rows);
+  await setImmediate();
+}
+
+/** @returns a function that makes one row: its key, if it has one, and each value picked from the pool of its column. */
+function rowMaker(columns: readonly Column[], key?: (randomizer: Randomizer, row: number) => object) {
   const pools = columns.map(({ make }) => Array.from({ length: POOL }, () => make(faker)));
-  return () => pools.map((pool) => pool[Math.floor(randomizer.next() * POOL)] as string | number);
+  let row = 0;
+  return (): (string | number)[] => [
+    ...(key ? Object.values(key(randomizer, row++)) : []),
+    ...pools.map((pool) => pool[Math.floor(randomizer.next() * POOL)] as string | number),
+  ];
 }

@@ -10,7 +10,7 @@ export interface Column {
 /** The moment from which dates are counted back: created_at is data, not the clock. */
 const NOW = "2025-01-01T00:00:00Z";
 
-const text = (name: string, make: Column["make"]): Column => ({ name, type: "TEXT", make });
+export const text = (name: string, make: Column["make"]): Column => ({ name, type: "TEXT", make });
 const integer = (name: string, min: number, max: number): Column => ({
   name,
   type: "INTEGER",

@@ -2,7 +2,8 @@ import type { User } from "../content/schema.ts";
 import type { Connect, Connection, Row, Value } from "../contract.ts";
 import { driver } from "../drivers/drivers.ts";
 import { UsageError, unavailable } from "../errors.ts";
-import { conflict, fromContent, fromDraft, full, MIGRATIONS, SQL, type Store, toContent } from "./store.ts";
+import { MIGRATIONS } from "./migrations.ts";
+import { conflict, fromContent, fromDraft, full, SQL, type Store, toContent } from "./store.ts";
 
 type Client = ReturnType<Connect>;
 

@@ -3,7 +3,8 @@ import type { Content, User } from "../content/schema.ts";
 import type { Database, OpenDatabase } from "../contract.ts";
 import { driver as load, SQLITE_PRAGMAS } from "../drivers/drivers.ts";
 import { UsageError, unavailable } from "../errors.ts";
-import { conflict, fromContent, fromDraft, full, MIGRATIONS, SQL, type Store, toContent } from "./store.ts";
+import { MIGRATIONS } from "./migrations.ts";
+import { conflict, fromContent, fromDraft, full, SQL, type Store, toContent } from "./store.ts";
 
 /** How long a write waits for those of other processes. */
 const BUSY_MS = 5_000;

@@ -24,24 +24,6 @@ export interface Store {
 export const conflict = (id: string) => new HttpError(409, `there is a content ${id} already`);
 export const full = () => new HttpError(507, "the store is full");
 
-/** Applied in this order, each once, when a store is opened; only ever added to. */
-export const MIGRATIONS: Readonly<Record<"sqlite" | "postgres", readonly string[]>> = {
-  sqlite: [
-    `CREATE TABLE content (
-       id TEXT PRIMARY KEY, title TEXT NOT NULL, body TEXT NOT NULL, author TEXT NOT NULL, status TEXT NOT NULL,
-       data TEXT NOT NULL, created_at TEXT NOT NULL, updated_at TEXT NOT NULL
-     ) STRICT`,
-    "CREATE TABLE user (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, email TEXT NOT NULL) STRICT",
-  ],
-  postgres: [
-    `CREATE TABLE content (
-       id TEXT COLLATE "C" PRIMARY KEY, title TEXT NOT NULL, body TEXT NOT NULL, author TEXT NOT NULL,
-       status TEXT NOT NULL, data TEXT NOT NULL, created_at TEXT NOT NULL, updated_at TEXT NOT NULL
-     )`,
-    'CREATE TABLE "user" (id INTEGER GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name TEXT NOT NULL, email TEXT NOT NULL)',
-  ],
-};
-
 /** Statements of both databases; `?` stands for a parameter, `data` is JSON text. */
 export const SQL = {
   create: "INSERT INTO content VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
