@@ -7,6 +7,7 @@ cd "$(dirname "$0")"
 setup_bun
 setup_packages
 setup_fortio
+setup_k6
 setup_database
 
 report=.tools/tests.xml

@@ -75,7 +75,7 @@ export function analyse(slices: readonly Slice[], context: Context): Table[] {
 
 /** As they were measured. */
 export const inOrder = (slices: readonly Slice[]): Slice[] =>
-  slices.toSorted((a, b) => a.slice - b.slice || compareText(a.name, b.name));
+  slices.toSorted((a, b) => a.slice - b.slice || compareText(a.name, b.name) || compareText(a.endpoint, b.endpoint));
 const compareText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
 /** Those that are not in the list come last. */

@@ -35,7 +35,7 @@ export async function calibrate(
   load: Generator,
 ): Promise<Calibration> {
   const options = { connections: 1, seconds: UNLOADED_SECONDS };
-  const { averageMs } = await load(target.url + endpoint, options);
+  const { averageMs } = await load(target.url, endpoint, options);
   return { unloadedMs: averageMs, resolutionSeconds: 10 ** Math.floor(Math.log10((loadedMs ?? 10 * averageMs) / 1e5)) };
 }
 
@@ -44,11 +44,11 @@ export async function calibrate(
  * CPU, or waiting. Only servers of the matrix, which have that endpoint and say their CPU time.
  */
 export async function lineSpeed(target: Target, connections: number, load: Generator): Promise<number | null> {
-  const url = `${target.url}/sqlite/random-30fields/20`;
+  const endpoint = "/sqlite/random-30fields/20";
   if (!target.identity) return null;
-  const alone = await load(url, { connections: 1, seconds: 0.5 });
+  const alone = await load(target.url, endpoint, { connections: 1, seconds: 0.5 });
   const watched = await watch(target);
-  const seen = await load(url, { connections, seconds: 3 });
+  const seen = await load(target.url, endpoint, { connections, seconds: 3 });
   const { busiest } = await watched(seen);
   const limited = busiest === null || busiest >= 0.7 || seen.averageMs < 1.5 * alone.averageMs;
   return limited ? null : seen.goodput * seen.bytesPerRequest;

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { Command, InvalidArgumentError } from "commander";
+import { Command, InvalidArgumentError, Option } from "commander";
 import matrix from "../servers/matrix.json" with { type: "json" };
 import { exitWith, UsageError } from "../shared/errors.ts";
 import { splitCores } from "./cores.ts";
@@ -15,6 +15,7 @@ import {
   parseEither,
   parseTarget,
   totalSeconds,
+  WORKLOADS,
 } from "./plan.ts";
 import { type ReportOptions, showReport } from "./report/command.ts";
 import { capacityLine, describe, found, order, outcome, selfTestTable } from "./report/lines.ts";
@@ -23,7 +24,7 @@ import { reportOf } from "./report/report.ts";
 import { terminal } from "./report/terminal.ts";
 import { coresFor, measure, measureCapacity, withTargets } from "./run.ts";
 import { type Finding, selfTest } from "./self-test/self-test.ts";
-import { newSession, resumeSession, type Session } from "./session.ts";
+import { closeSession, newSession, resumeSession, type Session } from "./session.ts";
 import { parseSlo, type Slo } from "./slo.ts";
 import { addressOf } from "./targets/engine.ts";
 
@@ -56,7 +57,16 @@ const program = withOptions(new Command("./bench.sh"), ENDPOINTS)
   .option("--quick", `a first look: ${PRESETS.quick.blocks} blocks, about 3 minutes for all (default)`)
   .option("--standard", `${PRESETS.standard.blocks} blocks and an A/A twin, about 15 minutes for all`)
   .option("--full", `${PRESETS.full.blocks} blocks and an A/A twin, about 90 minutes for all`)
-  .option("--servers <list>", `servers to start here, as NAME[@DRIVER][*WORKERS] (default: ${servers.join(",")})`, list)
+  .option(
+    "--servers <list>",
+    `servers to start here, as NAME[@DRIVER][*WORKERS][+SETTING] (default: ${servers.join(",")})`,
+    list,
+  )
+  .addOption(
+    new Option("--workload <name>", "what they are asked for: pages and rows, the content API, or lists of users")
+      .choices(Object.keys(WORKLOADS))
+      .default("read"),
+  )
   .option("--docker [engine]", "start them in containers: on this machine, or on another, given as ssh://user@host")
   .option("--image <name>", "of the containers", "http-benchmark")
   .option("--cpuset <cores>", "cores of each container, e.g. 0-1")
@@ -135,14 +145,14 @@ async function run(urls: string[]): Promise<void> {
     dryRun,
     ...options
   } = program.opts();
-  const { connections, seconds, rate, seed } = options;
+  const { connections, seconds, rate, seed, workload } = options;
   const presets = (Object.keys(PRESETS) as (keyof typeof PRESETS)[]).filter((preset) => options[preset]);
   if (presets.length > 1) throw new UsageError(`--${presets.join(" --")}: choose one`);
   const preset = presets[0] ?? "quick";
   if (resume) return finish(resumeSession(resume, results, interrupted.signal, progressOf));
   const engine = await engineOf(options);
   const plan = makePlan(
-    { urls, names, servers: chosen, engine, agents, endpoints, connections, preset, seconds, rate, seed },
+    { workload, urls, names, servers: chosen, engine, agents, endpoints, connections, preset, seconds, rate, seed },
     servers,
   );
   if (dryRun) return console.log(`${describe(plan, coresFor(plan))}\n\n${order(plan)}`);
@@ -181,8 +191,7 @@ async function finish(session: Session): Promise<void> {
     if (interrupted.signal.aborted) console.error(`\n./bench.sh --resume ${manifest.run} goes on with this run`);
     throw error;
   } finally {
-    session.progress.stop();
-    await session.engine?.close();
+    await closeSession(session);
   }
   console.log(`\n${terminal(reportOf(slices, manifest))}\n`);
   console.log(`${slices.length} rows are in ${results}; ./bench.sh report --html report.html draws them.`);
@@ -195,8 +204,7 @@ async function capacity(session: Session, slo: Slo): Promise<void> {
       session.progress.say(capacityLine(name, endpoint, slo, found)),
     );
   } finally {
-    session.progress.stop();
-    await session.engine?.close();
+    await closeSession(session);
     session.save();
   }
 }
@@ -237,7 +245,7 @@ async function compareTwo(a: string, b: string, options: PairOptions): Promise<v
   try {
     for (const one of await duel(session, pair, limit)) session.progress.say(outcome(`${a} ÷ ${b}`, one));
   } finally {
-    session.progress.stop();
+    await closeSession(session);
   }
 }
 
@@ -251,7 +259,7 @@ async function tax(options: PairOptions): Promise<void> {
         session.progress.say(outcome(`${server} ÷ by hand`, one));
     }
   } finally {
-    session.progress.stop();
+    await closeSession(session);
   }
 }
 
@@ -271,6 +279,6 @@ async function proveItself(options: PairOptions): Promise<void> {
     const findings = await selfTest(session, chosen, limit, options.field ?? false, tell);
     session.progress.say(`\n${selfTestTable(findings)}`);
   } finally {
-    session.progress.stop();
+    await closeSession(session);
   }
 }

@@ -2,7 +2,7 @@ import type { Row, Table } from "./analysis.ts";
 import type { Slice } from "./results.ts";
 import { contrast, type Interval, meanInterval } from "./statistics.ts";
 
-export type Factor = "runtime" | "framework" | "driver" | "workers";
+export type Factor = "runtime" | "framework" | "driver" | "workers" | "settings";
 
 /** What one choice costs, averaged over all pairs of servers that differ in nothing else. */
 export interface MainEffect {
@@ -27,6 +27,8 @@ interface Choices {
   /** Whether the driver is the runtime's default. */
   readonly usual: boolean;
   readonly workers: number;
+  /** Those of its store that were chosen, as its name has them. */
+  readonly settings: string;
 }
 
 /**
@@ -47,25 +49,31 @@ const FACTORS: Readonly<
   runtime: {
     level: ({ runtime, driver }) => `${runtime} with ${driver}`,
     // Each with its usual driver, and both with the same.
-    groups: ({ framework, driver, usual, workers }) =>
-      [driver, ...(usual ? ["usual"] : [])].map((using) => `${framework} ${using} ${workers}`),
+    groups: ({ framework, driver, usual, workers, settings }) =>
+      [driver, ...(usual ? ["usual"] : [])].map((using) => `${framework} ${using} ${workers} ${settings}`),
     isBase: ({ runtime }) => runtime === "node",
   },
   framework: {
     level: ({ framework }) => framework,
-    groups: ({ runtime, driver, workers }) => [`${runtime} ${driver} ${workers}`],
+    groups: ({ runtime, driver, workers, settings }) => [`${runtime} ${driver} ${workers} ${settings}`],
     isBase: ({ framework }) => framework === "raw",
   },
   driver: {
     level: ({ driver }) => driver,
     where: ({ runtime }) => ` on ${runtime}`,
-    groups: ({ runtime, framework, workers }) => [`${runtime} ${framework} ${workers}`],
+    groups: ({ runtime, framework, workers, settings }) => [`${runtime} ${framework} ${workers} ${settings}`],
     isBase: ({ usual }) => usual,
   },
   workers: {
     level: ({ workers }) => `${workers} worker${workers === 1 ? "" : "s"}`,
-    groups: ({ runtime, framework, driver }) => [`${runtime} ${framework} ${driver}`],
+    groups: ({ runtime, framework, driver, settings }) => [`${runtime} ${framework} ${driver} ${settings}`],
     isBase: ({ workers }) => workers === 1,
+  },
+  settings: {
+    level: ({ settings }) => settings || "as it comes",
+    where: ({ driver }) => ` with ${driver}`,
+    groups: ({ runtime, framework, driver, workers }) => [`${runtime} ${framework} ${driver} ${workers}`],
+    isBase: ({ settings }) => settings === "",
   },
 };
 
@@ -113,6 +121,7 @@ function choicesOf({ name, runtime, framework, driver, workers }: Row): Choices[
       driver: word(driver),
       usual: !name.includes("@"),
       workers,
+      settings: name.split("+").slice(1).join(", "),
     },
   ];
 }

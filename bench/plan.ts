@@ -1,4 +1,5 @@
 import { SimpleFaker } from "@faker-js/faker";
+import { CLIENTS } from "../shared/drivers/drivers.ts";
 import { UsageError } from "../shared/errors.ts";
 
 /** The eight endpoints that are measured unless others are asked for. */
@@ -7,6 +8,18 @@ export const ENDPOINTS = [
   "/html-template",
   ...["5fields", "30fields"].flatMap((kind) => [1, 5, 10].map((size) => `/sqlite/random-${kind}/${size}`)),
 ];
+
+/** The content API's six steps, as one: see load/sequence.js. Its steps are rows of their own, `content 1 POST` and so on. */
+export const SEQUENCE = "content";
+export const isStep = (endpoint: string) => endpoint.startsWith(`${SEQUENCE} `);
+
+/** What servers are asked for. Where contents are kept, each server begins with the same and with a copy of its own. */
+export const WORKLOADS = {
+  read: { endpoints: ENDPOINTS, store: false },
+  content: { endpoints: [SEQUENCE], store: true },
+  users: { endpoints: ["/users", "POST /users"], store: true },
+} as const;
+export type Workload = keyof typeof WORKLOADS;
 
 /** How much is measured: restarts, and what is done between two of them. */
 export interface Amount {
@@ -55,6 +68,13 @@ export const PRESETS = {
     twin: true,
   },
 } as const satisfies Record<string, Amount>;
+
+/** k6 takes longer than fortio to start, so its slices are longer, and so is what they warm. */
+const SEQUENCE_SECONDS: Readonly<Record<keyof typeof PRESETS, Partial<Amount>>> = {
+  quick: { duetSeconds: 1, soloSeconds: 1, restartSeconds: [1, 1], endpointSeconds: 0.3 },
+  standard: { duetSeconds: 1.5, soloSeconds: 2, restartSeconds: [2, 3], endpointSeconds: 0.5 },
+  full: { duetSeconds: 3, soloSeconds: 5, restartSeconds: [4, 6], endpointSeconds: 1 },
+};
 
 /** Of `duet`, `tax` and `self-test`, which restart two targets until they are decided. */
 export const PAIR: Amount = {
@@ -107,6 +127,7 @@ export interface EngineSpec {
 export type TargetSpec = LocalSpec | UrlSpec | DockerSpec;
 
 export interface Plan {
+  readonly workload: Workload;
   /** With a twin, the last is one of the others once more. */
   readonly targets: readonly TargetSpec[];
   readonly endpoints: readonly string[];
@@ -120,6 +141,8 @@ export interface Plan {
 }
 
 export interface Options {
+  /** read if absent. */
+  readonly workload?: Workload | undefined;
   readonly urls: readonly string[];
   readonly names: readonly string[];
   readonly servers: readonly string[];
@@ -140,7 +163,8 @@ export interface Options {
  * @throws UsageError for a server, endpoint or URL that cannot be measured.
  */
 export function makePlan(options: Options, servers: readonly string[]): Plan {
-  const { urls, names, connections, seconds, seed, engine } = options;
+  const { urls, names, connections, seconds, seed, engine, workload = "read" } = options;
+  const { store, endpoints } = WORKLOADS[workload];
   if (urls.length > 0 && (options.servers.length > 0 || engine)) {
     const starts = engine ? "--docker starts servers" : "--servers starts servers here";
     throw new UsageError(`${starts}, a URL measures one that runs already: give one of the two`);
@@ -149,9 +173,21 @@ export function makePlan(options: Options, servers: readonly string[]): Plan {
     throw new UsageError(`--name "${names[urls.length]}" has no URL to belong to: give as many names as URLs`);
   }
   for (const endpoint of options.endpoints) {
-    if (!endpoint.startsWith("/")) throw new UsageError(`--endpoints has "${endpoint}": a path starts with /`);
+    if (!/^(POST )?\//.test(endpoint) && endpoint !== SEQUENCE)
+      throw new UsageError(`--endpoints has "${endpoint}": a path starts with /`);
   }
-  const preset: Amount = PRESETS[options.preset];
+  if (store && (engine || options.agents?.length)) {
+    throw new UsageError(`--workload ${workload} starts servers on this machine: leave out --docker and --agents`);
+  }
+  if (workload === "users" && urls.length > 0) {
+    throw new UsageError(
+      "--workload users adds users that stay, so it loads servers started here only: leave out the URL",
+    );
+  }
+  const preset: Amount = {
+    ...PRESETS[options.preset],
+    ...(workload === "content" && SEQUENCE_SECONDS[options.preset]),
+  };
   /** Between two sends of one connection, at a fixed rate. */
   const interval = options.rate === undefined ? 0 : connections / options.rate;
   const least = options.agents?.length ? AGENTS_SECONDS : 0;
@@ -173,13 +209,14 @@ export function makePlan(options: Options, servers: readonly string[]): Plan {
     urls.length > 0
       ? urls.map((url, i) => ({ kind: "url", url: baseOf(url), name: names[i] || undefined }))
       : (options.servers.length > 0 ? options.servers : servers).map((text) => {
-          const { name, env, ...local } = parseTarget(text, servers);
+          const { name, env, ...local } = parseTarget(text, servers, store);
           return engine ? { kind: "docker", name, env, engine } : { name, env, ...local };
         });
   const twin = amount.twin && urls.length === 0 ? randomOf(seed, 0).arrayElement(targets) : undefined;
   return {
     targets: twin ? [...targets, twin] : targets,
-    endpoints: options.endpoints.length > 0 ? options.endpoints : ENDPOINTS,
+    workload,
+    endpoints: options.endpoints.length > 0 ? options.endpoints : endpoints,
     connections,
     agents: options.agents ?? [],
     amount,
@@ -256,18 +293,53 @@ export function totalSeconds(plan: Plan): number {
   return once + plan.amount.blocks * (restart + endpoint * plan.endpoints.length);
 }
 
-/** `bun-hono`, `bun-hono@node:sqlite` or `bun-hono@node:sqlite*4`: a server, its SQLite driver, its workers. */
-export function parseTarget(text: string, servers: readonly string[]): LocalSpec {
-  const [, server = "", driver, workers] = /^([^@*]*)(?:@([^*]+))?(?:\*(\d+))?$/.exec(text) ?? [];
+/** What is written behind `+` in the name of a server, and the variable that it sets. */
+const SETTINGS: Readonly<Record<string, string>> = {
+  journal: "SQLITE_JOURNAL",
+  synchronous: "SQLITE_SYNCHRONOUS",
+  file: "CONTENT_FILE",
+  pool: "POSTGRES_POOL",
+  prepare: "POSTGRES_PREPARE",
+};
+
+/**
+ * `bun-hono`, `bun-hono@node:sqlite*4`, `bun-hono@pg+pool=50`: a server, its SQLite driver, or Postgres client, or memory,
+ * its workers, its settings. @param store whether it keeps contents
+ */
+export function parseTarget(text: string, servers: readonly string[], store = false): LocalSpec {
+  const [, server = "", driver, workers, settings = ""] =
+    /^([^@*+]*)(?:@([^+*]+))?(?:\*(\d+))?((?:\+[^+]*)*)$/.exec(text) ?? [];
   if (!servers.includes(server)) {
     throw new UsageError(`--servers has "${text}": choose from ${servers.join(" ")}, each as NAME[@DRIVER][*WORKERS]`);
   }
+  const set = settings
+    .split("+")
+    .slice(1)
+    .map((setting): [string, string] => {
+      const [name = "", value = ""] = setting.split(/=(.*)/s);
+      const variable = SETTINGS[name];
+      if (variable && value && store) return [variable, value];
+      const which = `"${setting}" of "${text}" is none of ${Object.keys(SETTINGS).join("= ")}=`;
+      throw new UsageError(`${which}: correct it${store ? "" : ", and give --workload content or users"}`);
+    });
   return {
     kind: "local",
     name: text,
     command: ["sh", "servers/start.sh"],
-    env: { SERVER: server, ...(driver && { SQLITE_DRIVER: driver }), ...(workers && { WORKERS: workers }) },
+    env: {
+      SERVER: server,
+      ...(store && { STORE: "sqlite" }),
+      ...(driver && driverEnv(driver, store)),
+      ...(workers && { WORKERS: workers }),
+      ...Object.fromEntries(set),
+    },
   };
+}
+
+function driverEnv(driver: string, store: boolean): Record<string, string> {
+  if (store && driver === "memory") return { STORE: "memory" };
+  const clients: readonly string[] = Object.values(CLIENTS).flat();
+  return store && clients.includes(driver) ? { STORE: "postgres", POSTGRES_CLIENT: driver } : { SQLITE_DRIVER: driver };
 }
 
 function baseOf(text: string): string {

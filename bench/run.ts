@@ -1,17 +1,19 @@
 import { hostname } from "node:os";
 import { UsageError } from "../shared/errors.ts";
+import type { Identity } from "../shared/identity.ts";
 import { type Calibration, calibrate, ceiling, lineSpeed } from "./calibrate.ts";
 import { type Cores, parseCpuList, splitCores } from "./cores.ts";
 import { overlap } from "./load/agents.ts";
-import type { Load, LoadOptions } from "./load/fortio.ts";
+import type { Load, LoadOptions, StepLoad } from "./load/fortio.ts";
 import { type Histogram, merge } from "./load/histogram.ts";
-import { duration, isHere, orderOf, type Plan, type TargetSpec } from "./plan.ts";
+import { duration, isHere, isStep, type LocalSpec, orderOf, type Plan, type TargetSpec, WORKLOADS } from "./plan.ts";
 import { appendSlices, PROTOCOL, type Slice } from "./results.ts";
 import { lastBlock, type Session, type Warmup } from "./session.ts";
 import { type Capacity, type Slo, searchCapacity, type Trial } from "./slo.ts";
 import { startContainer } from "./targets/container.ts";
 import { openEngine } from "./targets/engine.ts";
 import { start } from "./targets/local.ts";
+import { openStores } from "./targets/stores.ts";
 import { readIdentity, type Target, verify } from "./targets/target.ts";
 import { attach } from "./targets/url.ts";
 import { type Usage, watch } from "./targets/usage.ts";
@@ -58,7 +60,7 @@ export async function withTargets<T>(
 
 async function startTarget(session: Session, spec: TargetSpec): Promise<Target> {
   const { manifest, signal } = session;
-  if (spec.kind === "local") return start(spec, manifest.cores?.server, signal);
+  if (spec.kind === "local") return startLocal(session, spec);
   if (spec.kind === "url") return attach(spec, signal);
   if (session.engine === null) {
     session.engine = await openEngine(spec.engine, signal);
@@ -67,10 +69,21 @@ async function startTarget(session: Session, spec: TargetSpec): Promise<Target> 
   return startContainer(session.engine, spec, manifest.cores?.server, signal);
 }
 
+async function startLocal(session: Session, spec: LocalSpec): Promise<Target> {
+  const { manifest, signal } = session;
+  const cores = manifest.cores?.server;
+  if (!spec.env.STORE) return start(spec, cores, signal);
+  session.stores ??= openStores(signal);
+  return start(spec, cores, signal, await session.stores.open(spec.env, cores));
+}
+
 async function measureBlock(session: Session, block: number, targets: Target[]): Promise<void> {
   const { manifest, progress } = session;
   const { plan } = manifest;
   const { restart, endpoint: endpointSeconds, once } = duration(plan);
+  if (WORKLOADS[plan.workload].store) {
+    for (const { name, identity } of targets) if (identity) manifest.stores[name] = identity.store;
+  }
   const names = targets.map(({ name }) => name);
   const named = new Map(targets.map((target) => [target.name, target]));
   const find = (name: string) => named.get(name) as Target;
@@ -203,7 +216,7 @@ async function together(
   options: LoadOptions,
 ): Promise<Measured[]> {
   const watches = await Promise.all(targets.map((target) => watch(target)));
-  const loads = await Promise.all(targets.map(({ url }) => session.load(url + endpoint, options)));
+  const loads = await Promise.all(targets.map(({ url }) => session.load(url, endpoint, options)));
   return Promise.all(
     targets.map(async (target, i) => {
       const load = loads[i] as Load;
@@ -270,8 +283,10 @@ export async function solo(
   const options = { connections, seconds, rate: rate ?? undefined, resolutionSeconds: calibration?.resolutionSeconds };
   const one = await alone(session, target, endpoint, options);
   const { load: seen, usage } = one;
+  const { steps } = seen;
+  const number = nextSlice(session);
   const slice: Slice = {
-    ...common(session, block, nextSlice(session), endpoint, one),
+    ...common(session, block, number, endpoint, one),
     kind: rate === null ? "closed" : "open",
     connections,
     partner: null,
@@ -280,6 +295,7 @@ export async function solo(
       ...seen,
       ...usage,
       connections,
+      dropped: seen.dropped ?? null,
       targetRate: rate,
       generatorCores: manifest.cores ? parseCpuList(manifest.cores.generator).length : navigator.hardwareConcurrency,
       ceiling: manifest.ceiling,
@@ -287,14 +303,36 @@ export async function solo(
       lineBytesPerSecond: manifest.lineBytesPerSecond[target.name] ?? null,
     }),
   };
-  await keep(session, [slice]);
+  const ofSteps = Object.entries(steps ?? {}).map(([step, load]) => ({
+    endpoint: `${endpoint} ${step}`,
+    histogram: load.histogram,
+    slice: { ...slice, ...seenBy(load, seen.seconds), endpoint: `${endpoint} ${step}`, cpuUsPerRequest: null },
+  }));
+  await keep(session, [slice, ...ofSteps.map(({ slice }) => slice)]);
   manifest.histograms[target.name] ??= {};
   const ofTarget = manifest.histograms[target.name] as Record<string, Histogram>;
-  ofTarget[endpoint] = merge([ofTarget[endpoint] ?? [], seen.histogram]);
+  for (const { endpoint: of, histogram } of [{ endpoint, histogram: seen.histogram }, ...ofSteps]) {
+    ofTarget[of] = merge([ofTarget[of] ?? [], histogram]);
+  }
   return slice;
 }
 
 const nextSlice = ({ slices }: Session) => 1 + (slices.at(-1)?.slice ?? 0);
+
+const driverOf = ({ workload }: Plan, { driver, store }: Identity) =>
+  WORKLOADS[workload].store ? store.driver : `${driver.name} ${driver.sqlite}`;
+
+const seenBy = ({ requests, errors, averageMs, maxMs, percentilesMs }: StepLoad, seconds: number) => ({
+  requests,
+  errors,
+  averageMs,
+  goodput: (requests - errors) / seconds,
+  p50Ms: percentilesMs[50],
+  p90Ms: percentilesMs[90],
+  p99Ms: percentilesMs[99],
+  p999Ms: percentilesMs[99.9],
+  maxMs,
+});
 
 function common(
   { manifest }: Session,
@@ -309,14 +347,7 @@ function common(
   return {
     name: target.name,
     endpoint,
-    requests: load.requests,
-    errors: load.errors,
-    averageMs: load.averageMs,
-    goodput: load.goodput,
-    p50Ms: load.percentilesMs[50],
-    p90Ms: load.percentilesMs[90],
-    p99Ms: load.percentilesMs[99],
-    p999Ms: load.percentilesMs[99.9],
+    ...seenBy(load, load.seconds),
     cpuUsPerRequest: usage.cpuUsPerRequest,
     rssBytes: usage.rssBytes,
     sockets: load.sockets,
@@ -326,13 +357,12 @@ function common(
     protocol: PROTOCOL,
     runtime: version(identity?.runtime),
     framework: version(identity?.framework),
-    driver: identity && `${identity.driver.name} ${identity.driver.sqlite}`,
+    driver: identity && driverOf(manifest.plan, identity),
     workers: identity?.workers ?? null,
     target: target.url,
     host: hostname(),
     block,
     slice,
-    maxMs: load.maxMs,
     busiest: usage.busiest,
     peakRssBytes: usage.peakRssBytes,
     startupMs: target.startupMs,
@@ -370,10 +400,15 @@ export async function measureCapacity(
           // Enough connections that an answer within the promise delays no later send, few that sends stay even.
           const connections = Math.min(MOST_CONNECTIONS, Math.ceil((rate * slo.limitMs * 1.5) / 1e3));
           const seconds = Math.max(attemptSeconds(slo), (10 * connections) / rate);
-          return judge(await solo(session, 1, endpoint, target, rate, seconds, connections), slo);
+          const slice = await solo(session, 1, endpoint, target, rate, seconds, connections);
+          const steps = session.slices.filter((one) => one.slice === slice.slice && isStep(one.endpoint));
+          return judge(slice, steps.length > 0 ? steps : [slice], slo);
         };
         const most = await solo(session, 1, endpoint, target, null, 1);
-        tell(target.name, endpoint, await searchCapacity(attempt, most.goodput));
+        const capacity = await searchCapacity(attempt, most.goodput);
+        session.manifest.capacities[target.name] ??= {};
+        Object.assign(session.manifest.capacities[target.name] as object, { [endpoint]: { ...capacity, slo } });
+        tell(target.name, endpoint, capacity);
       }
     });
   }
@@ -381,9 +416,14 @@ export async function measureCapacity(
 
 const MOST_CONNECTIONS = 2_000;
 
-function judge(slice: Slice, { percentile, limitMs }: Slo): Trial {
-  const seen = { 50: slice.p50Ms, 90: slice.p90Ms, 99: slice.p99Ms, 99.9: slice.p999Ms }[percentile];
-  if (seen >= limitMs) return { kept: false, why: `p${percentile} was ${seen.toFixed(1)} ms` };
+/** @param of whose latency the promise is: of a sequence, each of its steps keeps it */
+function judge(slice: Slice, of: readonly Slice[], { percentile, limitMs }: Slo): Trial {
+  const field = ({ 50: "p50Ms", 90: "p90Ms", 99: "p99Ms", 99.9: "p999Ms" } as const)[percentile];
+  const slow = of.toSorted((a, b) => b[field] - a[field])[0] as Slice;
+  if (slow[field] >= limitMs) {
+    const where = slow.endpoint === slice.endpoint ? "" : ` of ${slow.endpoint}`;
+    return { kept: false, why: `p${percentile}${where} was ${slow[field].toFixed(1)} ms` };
+  }
   if (slice.verdict === "on schedule") return { kept: true, why: "" };
   const late = `an answer took ${slice.maxMs.toFixed(0)} ms and held up later sends, so p${percentile} is not what users see`;
   return { kept: false, why: slice.verdict === "service time" ? late : `the slice was ${slice.verdict}` };

@@ -4,15 +4,19 @@ import { createReadStream, existsSync, readFileSync } from "node:fs";
 import { cpus, hostname, release, totalmem } from "node:os";
 import { pipeline } from "node:stream/promises";
 import { UsageError } from "../shared/errors.ts";
+import type { Identity } from "../shared/identity.ts";
 import type { Calibration } from "./calibrate.ts";
 import type { Cores } from "./cores.ts";
 import { findAgents, loadFrom } from "./load/agents.ts";
-import { type Generator, load } from "./load/fortio.ts";
+import { type Generator, load, requestOf } from "./load/fortio.ts";
 import type { Histogram } from "./load/histogram.ts";
-import type { Plan, Step } from "./plan.ts";
+import { loadSequence } from "./load/k6.ts";
+import { type Plan, SEQUENCE, type Step } from "./plan.ts";
 import type { Progress } from "./report/progress.ts";
 import { checkResults, manifestFile, PROTOCOL, readSlices, type Slice, writeWhole } from "./results.ts";
+import type { Capacity, Slo } from "./slo.ts";
 import type { Engine } from "./targets/engine.ts";
+import type { Stores } from "./targets/stores.ts";
 
 /** What is kept of a run beside its rows, in results/<run>.json. */
 export interface Manifest {
@@ -28,6 +32,10 @@ export interface Manifest {
   calibration: Record<string, Record<string, Calibration>>;
   /** Target -> bytes per second of the line to it. */
   lineBytesPerSecond: Record<string, number | null>;
+  /** Target -> where it keeps contents, of runs that write. */
+  stores: Record<string, Identity["store"]>;
+  /** Target -> endpoint -> the highest rate that keeps a promise, where that was searched. */
+  capacities: Record<string, Record<string, Capacity & { readonly slo: Slo }>>;
   /** What was done, in this order; the warm-up after the restart. */
   blocks: { block: number; steps: readonly Step[]; warmup: Warmup | null }[];
   /** Target -> endpoint -> latencies of all its solo slices. */
@@ -54,6 +62,14 @@ export interface Session {
   readonly load: Generator;
   /** Of the servers in containers, from the first of them on. */
   engine: Engine | null;
+  /** Of the servers that keep contents, from the first of them on. */
+  stores: Stores | null;
+}
+
+/** What a run holds until it ends, besides its targets. */
+export async function closeSession({ progress, engine, stores }: Session): Promise<void> {
+  progress.stop();
+  await Promise.all([engine?.close(), stores?.close()]);
 }
 
 /** @returns the number of the last block, 0 before the first. */
@@ -78,6 +94,8 @@ export async function newSession(
     ceiling: null,
     calibration: {},
     lineBytesPerSecond: {},
+    stores: {},
+    capacities: {},
     blocks: [],
     histograms: {},
     seconds: { loaded: 0, total: 0 },
@@ -97,7 +115,12 @@ export function resumeSession(
   if (!existsSync(file))
     throw new UsageError(`--resume ${run}: there is no ${file}; the Run column of ${results} has the names`);
   const kept: Manifest = JSON.parse(readFileSync(file, "utf8"));
-  const manifest: Manifest = { ...kept, plan: { ...kept.plan, agents: kept.plan.agents ?? [] } }; // of before there were agents
+  const manifest: Manifest = {
+    ...kept,
+    plan: { ...kept.plan, agents: kept.plan.agents ?? [], workload: kept.plan.workload ?? "read" },
+    stores: kept.stores ?? {},
+    capacities: kept.capacities ?? {},
+  }; // of before there were agents and stores
   if (manifest.protocol !== PROTOCOL || manifest.host !== hostname()) {
     throw new UsageError(
       `run ${run} is of protocol ${manifest.protocol} on ${manifest.host}, this is protocol ${PROTOCOL} on ${hostname()}: start a new run`,
@@ -117,8 +140,13 @@ function sessionOf(
   const { plan, cores } = manifest;
   const found = plan.agents.length > 0 ? findAgents(plan.agents, signal) : null;
   found?.catch(() => {}); // said when the first slice asks for them
-  const generator: Generator = async (url, options) =>
-    found ? loadFrom(await found, url, options, signal) : load(url, options, cores?.generator, signal);
+  const generator: Generator = async (server, endpoint, options) => {
+    if (endpoint === SEQUENCE) return loadSequence(server, options, cores?.generator, signal);
+    const { path, json } = requestOf(endpoint);
+    return found
+      ? loadFrom(await found, server + path, options, signal)
+      : load(server + path, options, cores?.generator, signal, json);
+  };
   return {
     manifest,
     results,
@@ -127,6 +155,7 @@ function sessionOf(
     signal,
     load: generator,
     engine: null,
+    stores: null,
     save: () => writeWhole(file, `${JSON.stringify(manifest)}\n`),
   };
 }
@@ -141,6 +170,7 @@ async function environment(): Promise<Record<string, unknown>> {
     bun: process.versions.bun,
     node: ask("node", "--version"),
     fortio: ask("fortio", "version"),
+    k6: ask("k6", "version")?.split(" ")[1] ?? null,
     commit: ask("git", "describe", "--always", "--dirty", "--abbrev=40"),
     dataSha256: await digest(process.env.DB_FILE || "data.db"),
   };

@@ -2,6 +2,7 @@
 # Sourced by bench.sh and test.sh, in the project's folder: finds or installs, under .tools/, what they need.
 # Nothing outside this folder is changed, no daemon or system package installed.
 FORTIO_VERSION=1.68.2
+K6_VERSION=1.8.1
 PATH="$PWD/.tools/bin:$PATH"
 export PATH
 
@@ -31,24 +32,27 @@ setup_packages() {
   have node || fail "Node.js is missing and the registry has no build of it for this machine: install Node.js 24 or later"
 }
 
-# fortio: on PATH, else built by Go, else its image.
-setup_fortio() {
-  if have fortio; then return; fi
+setup_fortio() { setup_generator fortio "$FORTIO_VERSION" fortio.org/fortio fortio/fortio; }
+setup_k6() { setup_generator k6 "$K6_VERSION" go.k6.io/k6 grafana/k6; }
+
+# A load generator (name, version, Go package, image): on PATH, else built by Go, else its image.
+setup_generator() {
+  if have "$1"; then return; fi
   mkdir -p .tools/bin
   if have go; then
-    say "installing fortio $FORTIO_VERSION into .tools/ with Go"
-    GOBIN="$PWD/.tools/bin" go install "fortio.org/fortio@v$FORTIO_VERSION" >&2 || fail "go install fortio failed: see above"
+    say "installing $1 $2 into .tools/ with Go"
+    GOBIN="$PWD/.tools/bin" go install "$3@v$2" >&2 || fail "go install $1 failed: see above"
   elif have docker && docker info >/dev/null 2>&1; then
-    say "using the image fortio/fortio:$FORTIO_VERSION"
-    cat >.tools/bin/fortio <<EOF
+    say "using the image $4:$2"
+    cat >".tools/bin/$1" <<EOF
 #!/bin/sh
 # taskset, where it started this, set the cores that the container is to have as well.
 cores=\$(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status 2>/dev/null)
-exec docker run --rm -i --network host \${cores:+--cpuset-cpus "\$cores"} fortio/fortio:$FORTIO_VERSION "\$@"
+exec docker run --rm -i --network host --env GOGC \${cores:+--cpuset-cpus "\$cores"} $4:$2 "\$@"
 EOF
-    chmod +x .tools/bin/fortio
+    chmod +x ".tools/bin/$1"
   else
-    fail "fortio is missing, and so are Go and a Docker engine to install it with: install fortio (brew install fortio, or a package from its releases), then run this again"
+    fail "$1 is missing, and so are Go and a Docker engine to install it with: install $1 (brew install $1, or a package from its releases), then run this again"
   fi
 }
 

@@ -13,6 +13,11 @@ export type Verdict =
 /** What a verdict is made from. Null is not known, and then proves nothing. */
 export interface Evidence {
   readonly connections: number;
+  /**
+   * Sequences that no connection was free for when they were due. Null for single requests: a connection then asks again
+   * as soon as it is answered, while a sequence checks the answer first.
+   */
+  readonly dropped: number | null;
   readonly seconds: number;
   readonly requests: number;
   readonly errors: number;
@@ -48,12 +53,17 @@ function littleError({ connections, requests, seconds, averageMs }: Evidence): n
 
 /** Share of all requests. */
 const share = (n: number, { requests }: Evidence) => (requests > 0 ? n / requests : 1);
+/** Sequences at a fixed rate may need fewer connections than there are. */
+function isBroken(e: Evidence): boolean {
+  const spare = e.dropped !== null && e.targetRate !== null;
+  return share(e.errors, e) > 0.001 || (spare ? e.sockets > e.connections : e.sockets !== e.connections);
+}
 const known = (value: number | null): number => value ?? Number.NaN; // compares false with everything
 
 /** First match decides. Refusals stand before other errors, so that a limit is not taken for a broken server. */
 const CLOSED: readonly (readonly [Verdict, (e: Evidence) => boolean])[] = [
   ["rate-limited", (e) => share(e.refused, e) > 0.001 || known(e.throttled) > 0.05],
-  ["invalid", (e) => share(e.errors, e) > 0.001 || e.sockets !== e.connections || littleError(e) > 0.03],
+  ["invalid", (e) => isBroken(e) || (e.dropped === null && littleError(e) > 0.03)],
   ["client-bound", (e) => known(e.generatorCpu) >= 0.85 * e.generatorCores || e.goodput >= 0.8 * known(e.ceiling)],
   ["bandwidth-bound", (e) => e.goodput * e.bytesPerRequest >= 0.8 * known(e.lineBytesPerSecond)],
   ["server-bound", (e) => known(e.busiest) >= 0.85 && e.averageMs >= 1.5 * known(e.unloadedMs)],
@@ -70,10 +80,11 @@ const CLOSED: readonly (readonly [Verdict, (e: Evidence) => boolean])[] = [
  */
 const OPEN: typeof CLOSED = [
   ...CLOSED.slice(0, 1),
-  ["invalid", (e) => share(e.errors, e) > 0.001 || e.sockets !== e.connections],
+  ["invalid", isBroken],
   [
     "on schedule",
     (e) => {
+      if (e.dropped !== null) return e.dropped === 0;
       const interval = e.connections / known(e.targetRate);
       // The connections' first sends are spread over one interval.
       return e.maxMs / 1e3 < interval && e.requests >= 0.99 * known(e.targetRate) * (e.seconds - interval);

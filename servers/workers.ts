@@ -11,6 +11,9 @@ export const isWorker = cluster.isWorker;
 
 const workers = (): Worker[] => Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
 
+/** Those that answer questions; Bun would lose what is asked of one that is not yet listening. */
+const ready = new Set<Worker>();
+
 /** Starts `count` copies of this process and replaces those that die, until `stop`, which resolves when all have ended. */
 export function supervise(count: number): { stop(): Promise<void> } {
   let stopping = false;
@@ -21,9 +24,11 @@ export function supervise(count: number): { stop(): Promise<void> } {
     const since = Date.now();
     const worker = cluster.fork();
     worker.on("message", async (message) => {
+      if (message === "ready") ready.add(worker);
       if (message === "total?") worker.send({ total: await totalUsage() });
     });
     worker.once("exit", (code, signal) => {
+      ready.delete(worker);
       if (stopping) return;
       if (Date.now() - since > HEALTHY_MS) delay = FIRST_DELAY_MS;
       console.error(
@@ -51,7 +56,7 @@ export function supervise(count: number): { stop(): Promise<void> } {
 
 /** In the supervisor: what it and its workers have used. */
 async function totalUsage(): Promise<Usage> {
-  const parts = await Promise.all(workers().map(usageOf));
+  const parts = await Promise.all([...ready].map(usageOf));
   return [processUsage(), ...parts].reduce((a, b) => ({
     cpuUs: a.cpuUs + b.cpuUs,
     rssBytes: a.rssBytes + b.rssBytes,
@@ -80,6 +85,7 @@ export function reportUsage(): () => Promise<Usage> {
     for (const resolve of waiting) resolve(message.total);
     waiting = [];
   });
+  process.send?.("ready");
   return () =>
     new Promise((resolve) => {
       waiting.push(resolve);

@@ -26,7 +26,14 @@ export interface Load {
   readonly generatorCpu: number | null;
   /** Part of the time in which all of several generators ran; 1 for one. */
   readonly overlap: number;
+  /** Of a sequence, whose `requests` are whole sequences. */
+  readonly steps?: Readonly<Record<string, StepLoad>>;
+  /** Sequences that no connection was free for when they were due. */
+  readonly dropped?: number;
 }
+
+/** What one step of a sequence saw. */
+export type StepLoad = Pick<Load, "requests" | "errors" | "averageMs" | "maxMs" | "percentilesMs" | "histogram">;
 
 export interface LoadOptions {
   readonly connections: number;
@@ -37,8 +44,19 @@ export interface LoadOptions {
   readonly resolutionSeconds?: number | undefined;
 }
 
-/** Whatever loads a URL: one fortio process, or several machines. */
-export type Generator = (url: string, options: LoadOptions) => Promise<Load>;
+/** What is posted to an endpoint whose name begins with POST. */
+const POSTED: Readonly<Record<string, string>> = {
+  "/users": JSON.stringify({ name: "Ada Lovelace", email: "ada@example.com" }),
+};
+
+/** `POST /users` -> its path, and the JSON that is posted; a GET where there is none. */
+export function requestOf(endpoint: string): { path: string; json?: string } {
+  const path = endpoint.replace(/^POST /, "");
+  return path === endpoint ? { path } : { path, json: POSTED[path] ?? "{}" };
+}
+
+/** Whatever loads an endpoint of a server: a fortio or k6 process, or several machines. */
+export type Generator = (server: string, endpoint: string, options: LoadOptions) => Promise<Load>;
 
 export const PERCENTILES = [50, 90, 99, 99.9] as const;
 const RESOLUTION_SECONDS = 1e-5;
@@ -59,14 +77,19 @@ export interface FortioResult {
   readonly SocketCount: number;
 }
 
-/** Loads one URL with one fortio process; what it asks before the slice proper (once per connection) is not counted. */
+/**
+ * Loads one URL with one fortio process; what it asks before the slice proper (once per connection) is not counted.
+ * @param json posted, if any
+ */
 export async function load(
   url: string,
   options: LoadOptions,
   cores: string | undefined,
   signal: AbortSignal,
+  json?: string,
 ): Promise<Load> {
-  const flags = { ...settings(options), json: "-", loglevel: "Critical" };
+  const payload = json && { "content-type": "application/json", payload: json };
+  const flags = { ...settings(options), json: "-", loglevel: "Critical", ...payload };
   const command = pinned(cores, [
     "fortio",
     "load",
@@ -77,16 +100,7 @@ export async function load(
     ...Object.entries(flags).flatMap(([name, value]) => [`-${name}`, String(value)]),
     url,
   ]);
-  signal.throwIfAborted();
-  const since = performance.now();
-  const child = spawn(command, signal);
-  const read = (stream: ReadableStream) => new Response(stream).text();
-  const [stdout, stderr] = await Promise.all([read(child.stdout), read(child.stderr)]);
-  const code = await child.exited;
-  const ran = performance.now() - since;
-  signal.throwIfAborted();
-  if (code !== 0) throw new UsageError(`fortio could not load ${url}: ${stderr.trim().split("\n").at(-1)}`);
-  const generatorCpu = Number(child.resourceUsage()?.cpuTime.total ?? 0) / 1e3 / ran;
+  const { stdout, generatorCpu } = await generate("fortio", command, url, signal);
   return { ...toLoad(JSON.parse(stdout), options), generatorCpu, overlap: 1 };
 }
 
@@ -106,12 +120,40 @@ function schedule(rate: number, connections: number, seconds: number): { qps: nu
   return { qps, t: `${((sends + 0.01) * connections) / qps}s` };
 }
 
-function spawn(command: string[], signal: AbortSignal) {
-  try {
-    return Bun.spawn(command, { stdio: ["ignore", "pipe", "pipe"], signal });
-  } catch (error) {
-    throw new UsageError(`${command[0]} cannot be run (${(error as Error).message}): ./bench.sh installs fortio`);
+/**
+ * Runs a load generator to its end.
+ * @throws UsageError where it is missing, and with the last line it logged where it fails.
+ */
+export async function generate(
+  name: string,
+  command: string[],
+  url: string,
+  signal: AbortSignal,
+  input: Input = {},
+): Promise<{ stdout: string; generatorCpu: number }> {
+  signal.throwIfAborted();
+  if (!Bun.which(name, { PATH: process.env.PATH ?? "" })) {
+    throw new UsageError(`${name} is missing: ./bench.sh installs ${name}`);
   }
+  const since = performance.now();
+  const child = Bun.spawn(command, {
+    stdio: [input.stdin ?? "ignore", "pipe", "pipe"],
+    env: { ...process.env, ...input.env },
+    signal,
+  });
+  const read = (stream: ReadableStream) => new Response(stream).text();
+  const [stdout, stderr] = await Promise.all([read(child.stdout), read(child.stderr)]);
+  const code = await child.exited;
+  const ran = performance.now() - since;
+  signal.throwIfAborted();
+  if (code !== 0) throw new UsageError(`${name} could not load ${url}: ${stderr.trim().split("\n").at(-1)}`);
+  return { stdout, generatorCpu: Number(child.resourceUsage()?.cpuTime.total ?? 0) / 1e3 / ran };
+}
+
+/** What a load generator gets besides its arguments. */
+interface Input {
+  readonly stdin?: Bun.BunFile;
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /**

@@ -63,7 +63,7 @@ export async function startContainer(
     });
     const read = async () =>
       readingOf(await engine.get<Stats>(`/containers/${id}/stats?stream=false&one-shot=true`), identity);
-    return { name, url, identity, pid, startupMs: performance.now() - since, read, stop };
+    return { name, url, identity, pid, databasePid: null, startupMs: performance.now() - since, read, stop };
   } catch (error) {
     await stop();
     throw error;

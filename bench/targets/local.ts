@@ -4,18 +4,24 @@ import { type AddressInfo, createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pinned } from "../cores.ts";
 import type { LocalSpec } from "../plan.ts";
+import type { ServerStore } from "./stores.ts";
 import { readItself, type Target, untilReady } from "./target.ts";
 
 /** How long it may take to end; the contract gives it 5 s. */
 const STOP_MS = 6_000;
 
-/** Starts a server on a free port of this machine and waits until it answers. */
-export async function start(spec: LocalSpec, cores: string | undefined, signal: AbortSignal): Promise<Target> {
+/** Starts a server on a free port of this machine and waits until it answers. @param store closed when it stops */
+export async function start(
+  spec: LocalSpec,
+  cores: string | undefined,
+  signal: AbortSignal,
+  store?: ServerStore,
+): Promise<Target> {
   const port = await freePort();
   const [command, ...args] = pinned(cores, spec.command);
   const since = performance.now();
   const child = spawn(command, args, {
-    env: { ...process.env, ...spec.env, HOST: "127.0.0.1", PORT: String(port) },
+    env: { ...process.env, ...spec.env, ...store?.env, HOST: "127.0.0.1", PORT: String(port) },
     stdio: ["ignore", "ignore", "pipe"],
   });
   let said = "";
@@ -27,6 +33,7 @@ export async function start(spec: LocalSpec, cores: string | undefined, signal: 
     child.kill("SIGTERM");
     if ((await Promise.race([ended, sleep(STOP_MS, "late", { ref: false })])) === "late") child.kill("SIGKILL");
     await ended;
+    await store?.close();
   };
 
   const url = `http://127.0.0.1:${port}`;
@@ -38,7 +45,8 @@ export async function start(spec: LocalSpec, cores: string | undefined, signal: 
     const identity = await untilReady(spec.name, url, signal, state);
     const pid = process.platform === "linux" ? (child.pid ?? null) : null;
     const read = () => readItself(url, signal);
-    return { name: spec.name, url, identity, pid, startupMs: performance.now() - since, read, stop };
+    const startupMs = performance.now() - since;
+    return { name: spec.name, url, identity, pid, databasePid: store?.pid ?? null, startupMs, read, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -1,6 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { UsageError } from "../../shared/errors.ts";
 import type { Identity } from "../../shared/identity.ts";
+import { requestOf } from "../load/fortio.ts";
+import { SEQUENCE } from "../plan.ts";
+
+/** Where data lies that is to be on a disk: /tmp is memory on some machines. */
+export const ON_DISK = "/var/tmp";
 
 /** A server under test that is up. */
 export interface Target {
@@ -10,6 +15,8 @@ export interface Target {
   readonly identity: Identity | null;
   /** Its process, where it runs on this machine and its threads can be read (Linux); null elsewhere. */
   readonly pid: number | null;
+  /** A database that works for it alone, where it is a process of this machine; null where there is none. */
+  readonly databasePid: number | null;
   /** From its start to its first answer, null where it was not started here. */
   readonly startupMs: number | null;
   /** What it has used since its start, as it says itself or its engine does; null where neither does. */
@@ -76,11 +83,13 @@ export async function verify(
   signal: AbortSignal,
 ): Promise<void> {
   for (const endpoint of endpoints) {
-    const response = await get(url + endpoint, signal);
+    const { path, json } = endpoint === SEQUENCE ? { path: "/content?limit=1" } : requestOf(endpoint);
+    const response = await get(url + path, signal, json);
     const body = await response.text();
-    const wrong = response.status === 200 ? mistakeIn(endpoint, body) : `status ${response.status}, not 200`;
-    if (wrong)
-      throw new UsageError(`${name} answers ${url}${endpoint} with ${wrong}: mend the server, or leave it out`);
+    const expected = json ? 201 : 200;
+    const wrong =
+      response.status === expected ? mistakeIn(endpoint, body) : `status ${response.status}, not ${expected}`;
+    if (wrong) throw new UsageError(`${name} answers ${url}${path} with ${wrong}: mend the server, or leave it out`);
   }
 }
 
@@ -98,9 +107,11 @@ function mistakeIn(endpoint: string, body: string): string | undefined {
   }
 }
 
-async function get(url: string, signal: AbortSignal): Promise<Response> {
+/** @param json posted, if any */
+async function get(url: string, signal: AbortSignal, json?: string): Promise<Response> {
+  const post = json && { method: "POST", body: json, headers: { "content-type": "application/json" } };
   try {
-    return await fetch(url, { signal: AbortSignal.any([signal, AbortSignal.timeout(5_000)]) });
+    return await fetch(url, { ...post, signal: AbortSignal.any([signal, AbortSignal.timeout(5_000)]) });
   } catch (error) {
     signal.throwIfAborted();
     const { code, message } = error as { code?: string; message: string };

@@ -8,5 +8,5 @@ export async function attach({ url, name }: UrlSpec, signal: AbortSignal): Promi
   const said = name ?? identity?.server;
   if (said === undefined) throw new UsageError(`${url}/ does not say what server it is: say it with --name NAME`);
   const read = async () => identity && readItself(url, signal);
-  return { name: said, url, identity, pid: null, startupMs: null, read, stop: async () => {} };
+  return { name: said, url, identity, pid: null, databasePid: null, startupMs: null, read, stop: async () => {} };
 }

@@ -27,7 +27,7 @@ const READ_EVERY_MS = 20;
  * @returns a function that ends the watch.
  */
 export async function watch(target: Target): Promise<(load: Load) => Promise<Usage>> {
-  if (target.pid !== null) return watchProcess(target.pid);
+  if (target.pid !== null) return watchProcess(target.pid, target.databasePid);
   const before = await target.read();
   return async (load) => {
     const after = before && (await target.read());
@@ -45,13 +45,15 @@ export async function watch(target: Target): Promise<(load: Load) => Promise<Usa
   };
 }
 
-function watchProcess(root: number): (load: Load) => Promise<Usage> {
+/** Memory is of the server alone: a database's processes share most of theirs. */
+function watchProcess(root: number, database: number | null): (load: Load) => Promise<Usage> {
   const pids = family(root);
+  const all = database === null ? pids : [...pids, ...family(database)];
   const throttledBefore = throttledMs(root);
   const readings: { at: number; threads: Map<string, number> }[] = [];
   const read = () => {
     // A thread that has ended keeps what it had used.
-    const threads = new Map([...(readings.at(-1)?.threads ?? []), ...threadTimes(pids)]);
+    const threads = new Map([...(readings.at(-1)?.threads ?? []), ...threadTimes(all)]);
     readings.push({ at: Date.now(), threads });
   };
   read();

@@ -1,0 +1,129 @@
+/**
+ * What k6 runs: each iteration creates, reads, changes, reads, deletes and misses one content, and checks every answer.
+ * Settings, by --env: URL, CONNECTIONS, SECONDS, RATE (sequences per second; as many as can be if absent). See k6.ts.
+ */
+import http from "k6/http";
+import { Counter, Gauge, Trend } from "k6/metrics";
+
+const { URL = "http://127.0.0.1:3000", CONNECTIONS = "1", SECONDS = "1", RATE } = __ENV;
+const NAMES = ["1 POST", "2 GET", "3 PUT", "4 GET", "5 DELETE", "6 GET 404"];
+const TIMEOUT_SECONDS = 10;
+const PERCENTS = [...Array.from({ length: 99 }, (_, i) => i + 1), 99.5, 99.9, 99.99];
+
+const load = { duration: `${SECONDS}s`, gracefulStop: `${NAMES.length * TIMEOUT_SECONDS + 1}s` };
+const closed = { executor: "constant-vus", vus: Number(CONNECTIONS) };
+const open = {
+  executor: "constant-arrival-rate",
+  preAllocatedVUs: Number(CONNECTIONS),
+  // Both have to be whole numbers: a thousandth of a sequence per second is the least there is.
+  rate: Math.round(Number(RATE) * 1e3),
+  timeUnit: "1000s",
+};
+
+export const options = {
+  scenarios: { sequence: { ...load, ...(RATE ? open : closed) } },
+  summaryTrendStats: ["count", "avg", "min", "max", ...PERCENTS.map((p) => `p(${p})`)],
+  // Every sample would carry them.
+  systemTags: [],
+  // A new jar for each iteration, otherwise.
+  noCookiesReset: true,
+};
+// No http_req_failed: what is expected is checked here.
+http.setResponseCallback(null);
+
+const steps = NAMES.map((name, i) => ({ name, latency: new Trend(`step_${i}`), errors: new Counter(`errors_${i}`) }));
+const latency = new Trend("sequence");
+const errors = new Counter("errors");
+const refused = new Counter("refused");
+const sockets = new Counter("sockets");
+/** Its least and most are the start of the first and the end of the last sequence, in ms since 1970. */
+const clock = new Gauge("clock");
+
+const bare = { timeout: `${TIMEOUT_SECONDS}s` };
+const json = { ...bare, headers: { "Content-Type": "application/json" } };
+const text = "The quick brown fox jumps over the lazy dog. ".repeat(10);
+
+export default function () {
+  if (__ITER === 0) clock.add(Date.now());
+  const author = `author ${__VU}`;
+  const data = { sequence: __ITER, tags: ["load", "test"], nested: { ratio: 0.5, none: null } };
+  const draft = { title: `Draft ${__VU}-${__ITER}`, body: text, author, status: "draft", data };
+  const final = { ...draft, title: `Final ${__VU}-${__ITER}`, status: "published" };
+  const contents = `${URL}/content`;
+  let ms = 0;
+  let path = "";
+  let latest = "";
+
+  /** Sends one request. @returns whether `check` accepts its answer. */
+  function step(i, method, url, content, check) {
+    const response = http.request(method, url, content && JSON.stringify(content), content ? json : bare);
+    const { duration, connecting } = response.timings;
+    const { status } = response;
+    ms += duration;
+    steps[i].latency.add(duration);
+    if (connecting > 0) sockets.add(1);
+    if (check(status, response.body)) return true;
+    steps[i].errors.add(1);
+    if (status === 429 || status === 503) refused.add(1);
+    return false;
+  }
+  /** The text of the latest change needs no second look. */
+  const reads = (content) => (status, body) => status === 200 && (body === latest || holds(parse(body), content));
+  const changes = (wanted, content) => (status, body) => {
+    latest = body;
+    const answer = parse(body);
+    if (!path && answer?.id) path = `${contents}/${answer.id}`;
+    return status === wanted && path !== "" && path.endsWith(answer?.id) && holds(answer, content);
+  };
+
+  let good =
+    step(0, "POST", contents, draft, changes(201, draft)) &&
+    step(1, "GET", path, null, reads(draft)) &&
+    step(2, "PUT", path, final, changes(200, final)) &&
+    step(3, "GET", path, null, reads(final));
+  // Also what a failed sequence has created.
+  if (path) good = step(4, "DELETE", path, null, (status) => status === 204) && good;
+  good = good && step(5, "GET", path, null, (status) => status === 404);
+  latency.add(ms);
+  if (!good) errors.add(1);
+  clock.add(Date.now());
+}
+
+/** Undefined where it is not JSON. */
+function parse(body) {
+  try {
+    return JSON.parse(body);
+  } catch {}
+}
+
+/** Whether an answer has what was sent, whatever else it has. */
+function holds(answer, sent) {
+  if (typeof sent !== "object" || !sent || typeof answer !== "object" || !answer) return answer === sent;
+  return Object.keys(sent).every((key) => holds(answer[key], sent[key]));
+}
+
+/** Prints k6.ts's Summary. */
+export function handleSummary({ metrics }) {
+  const value = (name, stat) => metrics[name]?.values[stat] ?? 0;
+  const latencies = (name, errors) => ({
+    requests: value(name, "count"),
+    errors: value(errors, "count"),
+    averageMs: value(name, "avg"),
+    quantilesMs: [
+      [0, value(name, "min")],
+      ...PERCENTS.map((p) => [p, value(name, `p(${p})`)]),
+      [100, value(name, "max")],
+    ],
+  });
+  const summary = {
+    startedAt: value("clock", "min"),
+    endedAt: value("clock", "max"),
+    sequence: latencies("sequence", "errors"),
+    steps: Object.fromEntries(steps.map(({ name }, i) => [name, latencies(`step_${i}`, `errors_${i}`)])),
+    refused: value("refused", "count"),
+    sockets: value("sockets", "count"),
+    dropped: value("dropped_iterations", "count"),
+    bytes: value("data_received", "count"),
+  };
+  return { stdout: JSON.stringify(summary) };
+}

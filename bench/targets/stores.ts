@@ -1,0 +1,118 @@
+import { copyFileSync, existsSync, globSync, mkdtempSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { SQL } from "bun";
+import { UsageError } from "../../shared/errors.ts";
+import { isAlive } from "./engine.ts";
+import { type Postgres, startPostgres } from "./postgres.ts";
+import { ON_DISK } from "./target.ts";
+
+/** What one server keeps contents in, thrown away when it stops. */
+export interface ServerStore {
+  /** By which the server finds it. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Of a database that works for this server alone: its CPU time is the server's. */
+  readonly pid: number | null;
+  close(): Promise<void>;
+}
+
+/** Stores of a run: each server begins with a copy of the same contents, and leaves nothing behind. */
+export interface Stores {
+  /** @param env of the server: STORE and its settings @throws UsageError where there is no Postgres */
+  open(env: Readonly<Record<string, string>>, cores: string | undefined): Promise<ServerStore>;
+  close(): Promise<void>;
+}
+
+const CONTENTS = "content.db";
+const PREFIX = join(ON_DISK, "http-benchmark-contents-");
+
+export function openStores(signal: AbortSignal): Stores {
+  for (const folder of globSync(`${PREFIX}*`)) {
+    if (!isAlive(Number(folder.slice(PREFIX.length).split("-")[0]))) rmSync(folder, { recursive: true });
+  }
+  let folder: string | undefined;
+  let copies = 0;
+  let databases: Promise<Databases> | undefined;
+
+  async function sqlite(): Promise<ServerStore> {
+    if (!existsSync(CONTENTS)) await createdb(["--contents", "--file", CONTENTS], signal);
+    folder ??= mkdtempSync(`${PREFIX}${process.pid}-`);
+    const file = join(folder, `${++copies}.db`);
+    copyFileSync(CONTENTS, file);
+    const close = async () => {
+      for (const part of ["", "-wal", "-shm", "-journal"]) rmSync(file + part, { force: true });
+    };
+    return { env: { CONTENT_FILE: file }, pid: null, close };
+  }
+
+  return {
+    async open({ STORE, CONTENT_FILE }, cores) {
+      if (STORE === "postgres") {
+        const { DATABASE_URL } = process.env;
+        databases ??= DATABASE_URL ? given(DATABASE_URL, signal) : throwAway(signal);
+        return (await databases).open(cores);
+      }
+      if (STORE === "sqlite" && CONTENT_FILE === undefined) return sqlite();
+      return { env: {}, pid: null, close: async () => {} };
+    },
+    async close() {
+      if (folder) rmSync(folder, { recursive: true, force: true });
+      await (await databases?.catch(() => null))?.close();
+    },
+  };
+}
+
+/** Filled databases of Postgres, one for each server. */
+interface Databases {
+  open(cores: string | undefined): Promise<ServerStore>;
+  close(): Promise<void>;
+}
+
+/** A cluster for each server, so that what it costs can be told from what others cost. */
+async function throwAway(signal: AbortSignal): Promise<Databases> {
+  const template = await startPostgres({ signal });
+  try {
+    await createdb(["--postgres", template.url], signal);
+    await template.stopServer();
+  } catch (error) {
+    await template.stop();
+    throw error;
+  }
+  return {
+    async open(cores) {
+      const one: Postgres = await startPostgres({ cores, data: template.folder, signal });
+      return { env: { DATABASE_URL: one.url }, pid: one.pid, close: one.stop };
+    },
+    close: template.stop,
+  };
+}
+
+/** Databases in a server that runs already; what it costs is not seen. */
+async function given(url: string, signal: AbortSignal): Promise<Databases> {
+  const sql = new SQL({ url, max: 1 });
+  const urlOf = (name: string) => Object.assign(new URL(url), { pathname: `/${name}` }).href;
+  const create = async (name: string, template: string) => {
+    await sql.unsafe(`CREATE DATABASE ${name} TEMPLATE ${template}`).catch((cause: Error) => {
+      throw new UsageError(`DATABASE_URL: no database can be made there (${cause.message}): name a user who may`);
+    });
+    return { env: { DATABASE_URL: urlOf(name) }, pid: null, close: () => drop(name) };
+  };
+  const drop = async (name: string) => void (await sql.unsafe(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`));
+  const template = `http_benchmark_${process.pid}`;
+  let made = 0;
+  const filled = await create(template, "template0");
+  await createdb(["--postgres", filled.env.DATABASE_URL], signal);
+  return {
+    open: () => create(`${template}_${++made}`, template),
+    async close() {
+      await drop(template);
+      await sql.close();
+    },
+  };
+}
+
+async function createdb(args: string[], signal: AbortSignal): Promise<void> {
+  const child = Bun.spawn(["bun", "createdb.ts", ...args], { stdio: ["ignore", "ignore", "pipe"], signal });
+  const said = await new Response(child.stderr).text();
+  signal.throwIfAborted();
+  if ((await child.exited) !== 0) throw new UsageError(said.trim());
+}

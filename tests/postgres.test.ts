@@ -1,0 +1,165 @@
+/** The throw-away PostgreSQL, as this machine has it installed. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { networkInterfaces } from "node:os";
+import { join } from "node:path";
+import { SQL } from "bun";
+import { findPrograms, type Postgres, startPostgres } from "../bench/targets/postgres.ts";
+import { family } from "../bench/targets/usage.ts";
+import { describeIf, finish, run, scratch, until } from "./harness.ts";
+
+const MODULE = join(import.meta.dir, "../bench/targets/postgres.ts");
+const linux = process.platform === "linux";
+const folder = scratch();
+afterAll(() => rmSync(folder, { recursive: true }));
+/** Whether a process runs; one that its parent has yet to reap has no command line. */
+function isAlive(pid: number): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8") !== "";
+  } catch {
+    return false;
+  }
+}
+
+/** @returns a program that has startPostgres. */
+function script(name: string, text: string): string {
+  const file = join(folder, name);
+  writeFileSync(file, `import { startPostgres } from ${JSON.stringify(MODULE)};\n${text}\n`);
+  return file;
+}
+
+/** Asks one thing over a connection of its own. */
+async function ask(url: string, query: string): Promise<Record<string, unknown>[]> {
+  const sql = new SQL(url, { max: 1 });
+  try {
+    return await sql.unsafe(query);
+  } finally {
+    await sql.close();
+  }
+}
+
+describeIf(findPrograms() !== null, "PostgreSQL is not installed", "postgres", () => {
+  let postgres: Postgres;
+  const extra: Postgres[] = [];
+  const started = async (...options: Parameters<typeof startPostgres>) => {
+    const one = await startPostgres(...options);
+    extra.push(one);
+    return one;
+  };
+  beforeAll(async () => {
+    postgres = await startPostgres();
+  });
+  afterAll(() => Promise.all([postgres, ...extra].map((one) => one.stop())));
+
+  test("a client writes and reads", async () => {
+    await ask(postgres.url, "CREATE TABLE people (name text)");
+    await ask(postgres.url, "INSERT INTO people VALUES ('Bjørn')");
+    expect([...(await ask(postgres.url, "SELECT name FROM people"))]).toEqual([{ name: "Bjørn" }]);
+  });
+
+  test("it is as durable as it comes, in UTF-8, ordered by code point", async () => {
+    const settings = ["fsync", "synchronous_commit", "full_page_writes", "server_encoding", "max_connections"];
+    const values = settings.map((name) => `current_setting('${name}') AS ${name}`).join();
+    const [row] = await ask(postgres.url, `SELECT ${values}, 'Z' < 'a' AS bytes, version()`);
+    expect(row).toMatchObject({
+      fsync: "on",
+      synchronous_commit: "on",
+      full_page_writes: "on",
+      server_encoding: "UTF8",
+      max_connections: "300",
+      bytes: true,
+      version: expect.stringMatching(/^PostgreSQL \d+/),
+    });
+  });
+
+  test("it needs its password, and answers at 127.0.0.1 only", async () => {
+    const change = (part: "password" | "hostname", value: string) =>
+      Object.assign(new URL(postgres.url), { [part]: value }).href;
+    await expect(ask(change("password", "wrong"), "SELECT 1")).rejects.toThrow("password authentication failed");
+    await expect(ask(change("password", ""), "SELECT 1")).rejects.toThrow();
+    const others = Object.values(networkInterfaces()).flatMap((addresses = []) =>
+      addresses.filter(({ address, family }) => family === "IPv4" && address !== "127.0.0.1"),
+    );
+    for (const address of [...others.map(({ address }) => address), ...(linux ? ["127.0.0.2"] : [])]) {
+      await expect(ask(change("hostname", address), "SELECT 1")).rejects.toMatchObject({
+        code: "ERR_POSTGRES_CONNECTION_REFUSED",
+      });
+    }
+  });
+
+  test("stop leaves no process and no folder", async () => {
+    const one = await started({ cores: linux ? "0" : undefined });
+    const pids = one.pid === null ? [] : family(one.pid);
+    expect(pids.length).toBeGreaterThan(linux ? 3 : -1);
+    expect(existsSync(one.folder)).toBe(true);
+    await one.stop();
+    await one.stop();
+    expect(pids.filter(isAlive)).toEqual([]);
+    expect(existsSync(one.folder)).toBe(false);
+    expect(one.pid).toBeNull();
+  });
+
+  test("a folder that was kept is the start of another", async () => {
+    const filled = await started();
+    await ask(filled.url, "CREATE TABLE numbers AS SELECT generate_series(1, 1000) AS n");
+    await filled.stopServer();
+    await expect(ask(filled.url, "SELECT 1")).rejects.toThrow();
+    const kept = join(folder, "kept");
+    cpSync(filled.folder, kept, { recursive: true });
+    await filled.startServer();
+    for (const { url } of [filled, await started({ data: kept })]) {
+      expect([...(await ask(url, "DELETE FROM numbers WHERE n > 1 RETURNING n"))]).toHaveLength(999);
+    }
+    expect([...(await ask(postgres.url, "SELECT to_regclass('numbers') AS numbers"))]).toEqual([{ numbers: null }]);
+    await expect(startPostgres({ data: folder })).rejects.toThrow(`${folder} is no data folder of startPostgres`);
+  });
+
+  test("what the server says when it cannot start is one line", async () => {
+    const one = await started();
+    await one.stopServer();
+    const busy = createServer().listen(Number(new URL(one.url).port), "127.0.0.1");
+    await expect(one.startServer()).rejects.toThrow(
+      /^PostgreSQL did not start: .*could not create any TCP\/IP sockets$/,
+    );
+    await until(() => one.pid === null);
+    busy.close();
+    await until(() => !busy.listening);
+    await one.startServer();
+    expect([...(await ask(one.url, "SELECT 1 AS one"))]).toEqual([{ one: 1 }]);
+    await one.stopServer();
+    writeFileSync(join(one.folder, "PG_VERSION"), "7\n");
+    await expect(one.startServer()).rejects.toThrow(
+      /^PostgreSQL did not start: .*initialized by PostgreSQL version 7.*$/,
+    );
+  });
+
+  test("a start is ended by its signal", async () => {
+    await expect(startPostgres({ signal: AbortSignal.timeout(20) })).rejects.toThrow("timed out");
+  });
+
+  test.each(["SIGKILL", "its end"] as const)("nothing is left of a process after %s", async (how) => {
+    const temporary = join(folder, how);
+    mkdirSync(temporary);
+    for (const path of [folder, temporary]) chmodSync(path, 0o755); // as the server may not be this user
+    const end = how === "its end" ? "await postgres.stop();" : "";
+    const file = script(`${how}.ts`, `const postgres = await startPostgres(); console.log(postgres.pid); ${end}`);
+    const parent = run([process.execPath, file], { TMPDIR: temporary });
+    await until(() => parent.output().includes("\n"));
+    const pids = linux ? family(Number(parent.output())) : [];
+    if (how !== "its end") parent.child.kill(how);
+    await parent.ended;
+    await until(() => !pids.some(isAlive) && readdirSync(temporary).length === 0);
+  });
+});
+
+test("without PostgreSQL and Docker one line says what helps", async () => {
+  const file = script(
+    "missing.ts",
+    "await startPostgres({ search: [] }).catch((error) => console.log(error.message));",
+  );
+  const { output } = await finish([process.execPath, file], { PATH: folder });
+  expect(output).toBe(
+    "there is no PostgreSQL: name one by DATABASE_URL, install the package postgresql, or start Docker\n",
+  );
+});
