@@ -114,7 +114,7 @@ program
   .option("--compare <runs...>", "what changed from the first of two runs to the second")
   .option("--html <file>", "write a page with charts, in one file")
   .option("--markdown", "as Markdown")
-  .option("--readme", "write the tables and the picture of README.md")
+  .option("--readme", "write the tables of README.md and the pages in docs/")
   .action((files: string[], options: ReportOptions) => showReport(files, options));
 
 const interrupted = new AbortController();

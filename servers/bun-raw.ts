@@ -23,7 +23,7 @@ function handler(route: Route): (request: Bun.BunRequest) => Response | Promise<
   if (route.reads !== "body") return (request) => settle(route.handle(request as never), respond);
   return async (request) => {
     checkHeaders((name) => request.headers.get(name));
-    return respond(await route.handle({ params: request.params, body: parseBody(await request.text()) }));
+    return respond(await route.handle({ params: request.params, body: parseBody(await request.bytes()) }));
   };
 }
 

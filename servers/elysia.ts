@@ -24,7 +24,7 @@ function handler({ path, type, reads, status, handle }: Route): (asked: Asked) =
   if (reads === "body") {
     return async ({ params, request, set }) => {
       checkHeaders((name) => request.headers.get(name));
-      const body = await handle({ params, body: parseBody(await request.text()) });
+      const body = await handle({ params, body: parseBody(await request.arrayBuffer()) });
       if (status) set.status = status;
       return body;
     };

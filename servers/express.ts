@@ -17,7 +17,13 @@ const readBody: RequestHandler[] = [
     checkHeaders((name) => request.get(name));
     next();
   },
-  express.json({ limit: LIMITS.bodyBytes, strict: false }),
+  express.json({
+    limit: LIMITS.bodyBytes,
+    strict: false,
+    verify(_request, _response, { length }) {
+      if (length === 0) throw new SyntaxError("no JSON"); // in which Express sees {}
+    },
+  }),
 ];
 
 const server: ServerModule = {

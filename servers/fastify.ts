@@ -28,6 +28,7 @@ const server: ServerModule = {
     app.setErrorHandler((error, { is404 }, reply) => sendError(is404 ? notFound : error, reply));
     app.setNotFoundHandler((_request, reply) => sendError(notFound, reply));
     app.removeContentTypeParser("text/plain");
+    app.addHttpMethod("DELETE", { overrideExisting: true }); // has no body to read
     for (const { method, path: url, type, reads, status, handle } of routes) {
       // Nothing is returned where it can be sent at once: a reply is a thenable, which Fastify would wait for.
       const send = (reply: FastifyReply, body: unknown): void => {

@@ -1,5 +1,5 @@
 import { createAdaptorServer } from "@hono/node-server";
-import { type Context, Hono } from "hono";
+import { type Context, Hono, type MiddlewareHandler } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { BODY_ERRORS, checkHeaders, parseBody } from "../shared/body.ts";
 import type { Input, Route, ServerModule } from "../shared/contract.ts";
@@ -15,6 +15,10 @@ function sendError(error: unknown, c: Context) {
 
 const NO_PARAMS = { params: {} };
 
+const checked: MiddlewareHandler = (c, next) => {
+  checkHeaders((name) => c.req.header(name));
+  return next();
+};
 const limited = bodyLimit({
   maxSize: LIMITS.bodyBytes,
   onError: () => {
@@ -26,10 +30,7 @@ const limited = bodyLimit({
 function inputOf({ path, reads }: Route): (c: Context) => Input | Promise<Input> {
   if (reads === "query") return (c) => ({ params: {}, url: c.req.url });
   if (reads === "body")
-    return async (c) => {
-      checkHeaders((name) => c.req.header(name));
-      return { params: c.req.param(), body: parseBody(await c.req.text()) };
-    };
+    return async (c) => ({ params: c.req.param(), body: parseBody(await c.req.arrayBuffer()) });
   return path.includes(":") ? (c) => ({ params: c.req.param() }) : () => NO_PARAMS;
 }
 
@@ -46,7 +47,7 @@ const server: ServerModule = {
     app.notFound((c) => sendError(notFound, c));
     for (const route of routes) {
       const [input, respond] = [inputOf(route), responder(route)];
-      if (route.reads === "body") app.on([route.method], [route.path], limited);
+      if (route.reads === "body") app.on([route.method], [route.path], checked, limited);
       app.on(route.method, route.path, (c) => settle(settle(input(c), route.handle), (body) => respond(c, body)));
     }
     if (!process.versions.bun)

@@ -28,7 +28,7 @@ function sendError(response: ServerResponse, error: unknown): void {
 /** Node reads no bodies. What is too large is let past, so that the answer is read. */
 function readBody(request: IncomingMessage): Promise<unknown> {
   checkHeaders((name) => request.headers[name] as string | undefined);
-  return new Promise((resolve, reject) => {
+  return new Promise<Buffer>((resolve, reject) => {
     const parts: Buffer[] = [];
     let bytes = 0;
     request.once("error", reject).on("data", (part: Buffer) => {
@@ -36,8 +36,8 @@ function readBody(request: IncomingMessage): Promise<unknown> {
       if (bytes <= LIMITS.bodyBytes) parts.push(part);
       else reject(BODY_ERRORS[413]);
     });
-    request.once("end", () => resolve(Buffer.concat(parts).toString()));
-  }).then((text) => parseBody(text as string));
+    request.once("end", () => resolve(Buffer.concat(parts)));
+  }).then(parseBody);
 }
 
 const server: ServerModule = {

@@ -22,7 +22,8 @@ export function supervise(count: number): { stop(): Promise<void> } {
   function start(): void {
     if (stopping) return;
     const since = Date.now();
-    const worker = cluster.fork();
+    const worker = cluster.fork().setMaxListeners(0); // each question that waits listens
+    worker.on("error", () => {}); // of what is sent to one that has just ended
     worker.on("message", async (message) => {
       if (message === "ready") ready.add(worker);
       if (message === "total?") worker.send({ total: await totalUsage() });

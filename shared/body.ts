@@ -5,23 +5,27 @@ import { LIMITS } from "./limits.ts";
 export const BODY_ERRORS = {
   400: new HttpError(400, "the body is not valid JSON"),
   413: new HttpError(413, `the body is larger than ${LIMITS.bodyBytes} bytes`),
-  415: new HttpError(415, "the body must be of content-type application/json, not compressed"),
+  415: new HttpError(415, "the body must be of content-type application/json in UTF-8, not compressed"),
 };
+
+/** Without a charset that some would decode, and others take for UTF-8. */
+const JSON_TYPE = /^application\/json\s*(;\s*charset="?utf-8"?\s*)?$/i;
+const utf8 = new TextDecoder(); // skips a byte order mark
 
 /** Asks before a body is read. @param header tells a request header @throws HttpError 400, 413 or 415 */
 export function checkHeaders(header: (name: string) => string | null | undefined): void {
   const type = header("content-type") ?? "";
-  if (!/^application\/json\s*(;|$)/i.test(type) || header("content-encoding")) throw BODY_ERRORS[415];
+  if (!JSON_TYPE.test(type) || header("content-encoding")) throw BODY_ERRORS[415];
   const bytes = Number(header("content-length") ?? 0);
   if (bytes > LIMITS.bodyBytes) throw BODY_ERRORS[413];
   if (bytes === 0 && !header("transfer-encoding")) throw BODY_ERRORS[400];
 }
 
 /** @throws HttpError 400 or 413 */
-export function parseBody(text: string): unknown {
-  if (text.length > LIMITS.bodyBytes) throw BODY_ERRORS[413];
+export function parseBody(bytes: ArrayBuffer | Uint8Array): unknown {
+  if (bytes.byteLength > LIMITS.bodyBytes) throw BODY_ERRORS[413];
   try {
-    return JSON.parse(text);
+    return JSON.parse(utf8.decode(bytes));
   } catch {
     throw BODY_ERRORS[400];
   }

@@ -1,16 +1,15 @@
 /** What is shown of a run: the same for any order of its rows, and true of the files in this repository. */
 import { describe, expect, test } from "bun:test";
 import { copyFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { SimpleFaker } from "@faker-js/faker";
 import { parse } from "csv-parse/sync";
 import { stringify } from "csv-stringify/sync";
-import { PICTURE, README, updated } from "../bench/report/command.ts";
+import { PAGES, PICTURE, README, updated } from "../bench/report/command.ts";
 import { compareRuns } from "../bench/report/compare.ts";
 import { html } from "../bench/report/html.ts";
 import { markdown } from "../bench/report/markdown.ts";
 import { picture } from "../bench/report/picture.ts";
-import { readReport, reportOf } from "../bench/report/report.ts";
+import { type Kind, newestReports, type Report, readReport, reportOf } from "../bench/report/report.ts";
 import { terminal } from "../bench/report/terminal.ts";
 import { appendSlices, checkResults, readResults, type Slice } from "../bench/results.ts";
 import { finish, resultsIn, scratch } from "./harness.ts";
@@ -227,13 +226,16 @@ describe("a mistake is one line, and changes nothing", () => {
 });
 
 describe("what is in the repository is what results.csv says", () => {
-  const committed = readReport(RESULTS);
-  test(README, () => expect(readFileSync(README, "utf8")).toBe(updated(readFileSync(README, "utf8"), committed)));
-  test(PICTURE, () => expect(readFileSync(PICTURE, "utf8")).toBe(picture(committed)));
-  test("docs/report.html", async () => {
-    const page = join("docs", "report.html");
+  const committed = newestReports(RESULTS);
+  const readme = readFileSync(README, "utf8");
+  test(README, () => expect(readme).toBe(updated(readme, committed)));
+  test(PICTURE, () => expect(readFileSync(PICTURE, "utf8")).toBe(picture(committed.get("read") as Report)));
+  test.each(Object.entries(PAGES))("%s: %s", async (kind, page) => {
+    const report = committed.get(kind as Kind) as Report;
+    expect(readme).toContain(`<!-- ${kind} -->\n\n${page === null ? `Run ${report.run}` : ""}`);
+    if (page === null) return;
     const written = (text: string) => text.replace(/<script type="module">.*?<\/script>/s, ""); // other versions of Bun bundle otherwise
-    expect(written(readFileSync(page, "utf8"))).toBe(written(await html(committed)));
+    expect(written(readFileSync(page, "utf8"))).toBe(written(await html(report)));
     expect(readFileSync(page).length).toBeLessThan(2e6);
   });
 });

@@ -1,20 +1,71 @@
+import type { Identity } from "../../shared/identity.ts";
 import type { MainEffect } from "../effects.ts";
+import { SEQUENCE } from "../plan.ts";
 import type { Manifest } from "../session.ts";
 import { stateOf } from "../statistics.ts";
-import { listed, percent, ratio } from "./format.ts";
+import { count, listed, percent, ratio } from "./format.ts";
 import type { Endpoint } from "./report.ts";
 
 /** What a run says, in plain words: one thing per line, most useful first. */
 export function answerOf(endpoints: readonly Endpoint[], manifest: Manifest | null): string[] {
   return [
     ...twinSays(endpoints),
+    ...capacities(manifest),
     ...firsts(endpoints),
     network(endpoints),
     ...effects(endpoints),
     ...neverTold(endpoints),
     ...limits(endpoints),
+    ...promises(manifest),
     ...circumstances(endpoints, manifest),
   ];
+}
+
+/** Writes per request, where contents are kept. */
+const WRITES: Readonly<Record<string, number>> = { [SEQUENCE]: 3, "POST /content": 1, "POST /users": 1 };
+
+/** Up to how many requests or writes per second a promise about latency is kept. */
+function capacities(manifest: Manifest | null): string[] {
+  return Object.entries(manifest?.capacities ?? {}).flatMap(([name, byEndpoint]) =>
+    Object.entries(byEndpoint).map(([endpoint, { low, high, reason, slo }]) => {
+      const writes = WRITES[endpoint] ?? 1;
+      const what = endpoint in WRITES ? "writes/s" : "requests/s";
+      const promise = `p${slo.percentile} < ${slo.limitMs} ms`;
+      const store = manifest?.stores[name];
+      const who = store ? `${name} (${store.driver})` : name;
+      if (low === 0) return `${endpoint}: ${who} does not keep ${promise} at any rate tried; ${reason}.`;
+      const most = high === null ? "or more" : `(${count(low * writes)}–${count(high * writes)})`;
+      return `${endpoint}: ${who} is enough for ${count(low * writes)} ${what} ${most} at ${promise}; ${reason}.`;
+    }),
+  );
+}
+
+/** What a commit that was answered survives, by where contents are kept. */
+function promises(manifest: Manifest | null): string[] {
+  const of = Object.entries(manifest?.stores ?? {}).map(([name, store]) => ({ name, promise: promiseOf(store) }));
+  return [...Map.groupBy(of, ({ promise }) => promise)].map(
+    ([promise, all]) => `What ${listed(all.map(({ name }) => name))} answered ${promise}.`,
+  );
+}
+
+const CRASH = "survives a crash of the server";
+const MACHINE = `${CRASH} and of the machine`;
+/** Of SQLite, by journal and synchronous (sqlite.org/pragma.html#pragma_synchronous). */
+const SYNCHRONOUS: Readonly<Record<string, string>> = {
+  "wal off": `${CRASH}; a machine that loses power may lose it and corrupt the file`,
+  "wal normal": `${CRASH}; a machine that loses power may lose the latest, the file stays whole`,
+  "wal full": MACHINE,
+  "wal extra": MACHINE,
+  "delete off": `${CRASH}; a machine that loses power may lose it and corrupt the file`,
+  "delete normal": `${CRASH}; a machine that loses power may lose the latest and, on an old file system, corrupt the file`,
+  "delete full": `${CRASH}; a machine that loses power at once may lose the very latest, the file stays whole`,
+  "delete extra": MACHINE,
+};
+
+function promiseOf({ name, file, journal, synchronous }: Identity["store"]): string {
+  if (name === "memory" || file === ":memory:") return "is gone when the server ends";
+  if (name === "postgres") return `${MACHINE} (Postgres with synchronous_commit, as it comes)`;
+  return `${SYNCHRONOUS[`${journal} ${synchronous}`]} (SQLite, journal ${journal}, synchronous ${synchronous})`;
 }
 
 /** Endpoints of one kind of work, by how their paths begin. */
@@ -45,15 +96,19 @@ function firsts(endpoints: readonly Endpoint[]): string[] {
   });
 }
 
+const NO_DATABASE = new Set(["/plain", "/html-template"]);
+
 /** What each choice costs or gains: at the endpoints where it matters least and most. */
 function effects(endpoints: readonly Endpoint[]): string[] {
   const all = endpoints.flatMap(({ endpoint, effects }) => effects.map((effect) => ({ endpoint, ...effect })));
-  return [...Map.groupBy(all, ({ to, from }) => `${to} instead of ${from}`)].map(([choice, of]) => {
+  return [...Map.groupBy(all, ({ to, from }) => `${to} instead of ${from}`)].flatMap(([choice, of]) => {
     // A driver matters only where it is asked.
-    const seen = of.filter(({ factor, endpoint }) => factor !== "driver" || endpoint.startsWith("/sqlite"));
+    const seen = of.filter(({ factor, endpoint }) => factor !== "driver" || !NO_DATABASE.has(endpoint));
+    if (seen.length === 0) return [];
     const different = seen.filter(({ cpu }) => stateOf(cpu) === "different").length;
-    const workers = seen[0]?.factor === "workers" ? `; ${extremes(seen, "goodput", "requests/s")}` : "";
-    return `${choice}: ${extremes(seen, "cpu", "CPU time")}${workers}; different at ${different} of ${seen.length} endpoints.`;
+    const waits = seen[0]?.factor === "workers" || seen[0]?.factor === "settings";
+    const rate = waits ? `; ${extremes(seen, "goodput", "requests/s")}` : "";
+    return `${choice}: ${extremes(seen, "cpu", "CPU time")}${rate}; different at ${different} of ${seen.length} endpoints.`;
   });
 }
 

@@ -7,7 +7,7 @@ import { foreign } from "./foreign.ts";
 import { html } from "./html.ts";
 import { markdown } from "./markdown.ts";
 import { picture } from "./picture.ts";
-import { type Report, readReport, runsOf } from "./report.ts";
+import { type Kind, newestReports, type Report, readReport, runsOf } from "./report.ts";
 import { terminal } from "./terminal.ts";
 
 export interface ReportOptions {
@@ -33,9 +33,8 @@ export async function showReport(files: readonly string[], options: ReportOption
   if (files.length > 1 || isPlain(file)) {
     throw new UsageError("--html and --readme show one file of ./bench.sh: give one");
   }
-  const report = readReport(file, run);
-  if (options.html !== undefined) write(options.html, await html(report));
-  if (options.readme) writeReadme(report);
+  if (options.html !== undefined) write(options.html, await html(readReport(file, run)));
+  if (options.readme) await writeReadme(newestReports(file));
 }
 
 function compareRuns(files: readonly string[], runs: readonly string[]): string {
@@ -52,16 +51,31 @@ function compareRuns(files: readonly string[], runs: readonly string[]): string 
 }
 
 export const README = "README.md";
+/** Of the newest run of each kind; README.md has a place for each as well. */
+export const PAGES: Readonly<Record<Kind, string | null>> = {
+  read: "docs/report.html",
+  content: "docs/content.html",
+  users: "docs/users.html",
+  capacity: null,
+};
 export const PICTURE = "docs/results.svg";
-const MARKED = /(?<=<!-- results -->\n).*?(?=<!-- \/results -->)/s;
 
-/** @returns README.md as it is to be for this report. */
-export const updated = (readme: string, report: Report): string =>
-  readme.replace(MARKED, () => `\n![CPU time per request of each server](${PICTURE})\n\n${markdown(report)}\n\n`);
+/** @returns README.md as it is to be for these reports. */
+export function updated(readme: string, reports: ReadonlyMap<Kind, Report>): string {
+  return [...reports].reduce((text, [kind, report]) => {
+    const marked = new RegExp(`(?<=<!-- ${kind} -->\n).*?(?=<!-- /${kind} -->)`, "s");
+    const shown = kind === "read" ? `![CPU time per request of each server](${PICTURE})\n\n` : "";
+    return text.replace(marked, () => `\n${shown}${markdown(report)}\n\n`);
+  }, readme);
+}
 
-function writeReadme(report: Report): void {
-  write(PICTURE, picture(report));
-  write(README, updated(readFileSync(README, "utf8"), report));
+async function writeReadme(reports: ReadonlyMap<Kind, Report>): Promise<void> {
+  for (const [kind, report] of reports) {
+    const page = PAGES[kind];
+    if (page) write(page, await html(report));
+    if (kind === "read") write(PICTURE, picture(report));
+  }
+  write(README, updated(readFileSync(README, "utf8"), reports));
 }
 
 /** @throws UsageError where it cannot. */

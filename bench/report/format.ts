@@ -1,4 +1,5 @@
 import type { Row } from "../analysis.ts";
+import { SEQUENCE } from "../plan.ts";
 import type { Interval } from "../statistics.ts";
 import type { Endpoint } from "./report.ts";
 
@@ -63,6 +64,27 @@ export const overview = (endpoints: readonly Endpoint[]) => {
     head: ["server", ...endpoints.map(({ endpoint }) => endpoint)],
     rows: names.map((name) => [name, ...endpoints.map((endpoint) => cell(endpoint, name))]),
   };
+};
+
+/** Latencies of a sequence's steps, side by side; null where the endpoint is no sequence. */
+export function stepTable({ endpoint, steps }: Endpoint) {
+  if (steps.length === 0) return null;
+  const names = [...new Set(steps.flatMap(({ rows }) => rows.map(({ name }) => name)))].sort();
+  const cell = (rows: readonly Row[], of: string) => {
+    const row = rows.find(({ name }) => name === of);
+    return row ? [50, 99].map((p) => ms(row.latencyMs[p as 50].estimate)).join(" / ") : "-";
+  };
+  return {
+    title: `${endpoint}: p50 / p99 of each step, ms`,
+    head: ["server", ...steps.map((step) => step.endpoint.slice(endpoint.length + 1))],
+    rows: names.map((name) => [name, ...steps.map(({ rows }) => cell(rows, name))]),
+  };
+}
+
+/** What has to be said of an endpoint's numbers. */
+export const NOTES: Readonly<Record<string, string>> = {
+  [SEQUENCE]:
+    "a request is a whole sequence here: POST, GET, PUT, GET, DELETE, GET, each answer checked; its latency is their sum",
 };
 
 /** What is shown of a server whatever the endpoint. */

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Eta } from "eta";
-import { COLUMNS, overview, ratio, SERVER_COLUMNS, word } from "./format.ts";
+import { COLUMNS, NOTES, overview, ratio, SERVER_COLUMNS, stepTable, word } from "./format.ts";
 import { PERCENTILES, type Report } from "./report.ts";
 import { sight } from "./terminal.ts";
 
@@ -17,8 +17,10 @@ export async function html(report: Report): Promise<string> {
     columns: COLUMNS,
     serverColumns: SERVER_COLUMNS,
     overview: overview(report.endpoints),
+    notes: NOTES,
     ratio,
     sight,
+    stepTable,
     word,
     filters: filtersOf(report),
     data: embedded({ endpoints: report.endpoints, percentiles: PERCENTILES }),

@@ -1,6 +1,6 @@
 import { markdownTable } from "markdown-table";
 import type { Row } from "../analysis.ts";
-import { COLUMNS, type Column, overview, SERVER_COLUMNS } from "./format.ts";
+import { COLUMNS, type Column, NOTES, overview, SERVER_COLUMNS, stepTable } from "./format.ts";
 import type { Endpoint, Report } from "./report.ts";
 import { sight } from "./terminal.ts";
 
@@ -17,13 +17,17 @@ export function markdown({ run, host, answer, endpoints, servers }: Report): str
   ].join("\n\n");
 }
 
-function folded({ endpoint, rows, comparison, remarks }: Endpoint): string {
+function folded(shown: Endpoint): string {
+  const { endpoint, rows, comparison, remarks } = shown;
+  const steps = stepTable(shown);
   return fold(endpoint, [
     tableOf(COLUMNS, rows),
     ...(comparison ? [sight(comparison)] : []),
+    ...(NOTES[endpoint] ? [NOTES[endpoint]] : []),
     ...remarks.map(
       ({ verdict, names, text }) => `${names.join(", ")} ${verdict}, so not ranked by requests/s: ${text}`,
     ),
+    ...(steps ? [`${steps.title}:`, table(steps.head, steps.rows, (i) => i === 0)] : []),
   ]);
 }
 

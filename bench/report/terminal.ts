@@ -1,7 +1,7 @@
 import CliTable from "cli-table3";
 import type { Row } from "../analysis.ts";
 import type { Comparison } from "../statistics.ts";
-import { COLUMNS, type Column, overview, percent, SERVER_COLUMNS } from "./format.ts";
+import { COLUMNS, type Column, NOTES, overview, percent, SERVER_COLUMNS, stepTable } from "./format.ts";
 import type { Endpoint, Report } from "./report.ts";
 
 /** Width of a report that goes to a file or a pipe. */
@@ -32,31 +32,43 @@ function heading({ run, host, connections, manifest }: Report): string {
 function allTogether(endpoints: readonly Endpoint[], width: number): string[] {
   if (endpoints.length < 2) return [];
   const { title, head, rows } = overview(endpoints);
-  const columns = head.map((path, i) => ({
-    head: path.replace(/(?<=[-\w])(?=\/)|(?<=-)/g, "\n"),
-    show: (row: string[]) => row[i] ?? "",
-    ...(i === 0 && { left: true as const }),
-  }));
+  const broken = head.map((path) => path.replace(/(?<=[-\w])(?=\/)|(?<=-)/g, "\n"));
   return [2, 1]
-    .map((gap) => `${title}\n${render(columns, rows, gap)}`)
+    .map((gap) => `${title}\n${renderText(broken, rows, gap)}`)
     .filter((text) => fits(text, width))
     .slice(0, 1);
 }
 
-function table({ endpoint, rows, comparison, remarks, load }: Endpoint, width: number): string {
+function table(shown: Endpoint, width: number): string {
+  const { endpoint, rows, comparison, remarks, load } = shown;
+  const steps = stepTable(shown);
   return [
     endpoint,
     fitted(COLUMNS, rows, width),
     ...(comparison ? [wrap(sight(comparison), width)] : []),
     ...(load === "open" ? [] : ["closed loop: latencies are service times"]),
+    ...(NOTES[endpoint] ? [wrap(NOTES[endpoint], width)] : []),
     ...remarks.map(({ verdict, names, text }) =>
       wrap(
         `${names.length === rows.length ? "all" : names.join(", ")} ${verdict}, so not ranked by requests/s: ${text}`,
         width,
       ),
     ),
+    ...(steps ? [`\n${steps.title}\n${renderText(steps.head, steps.rows)}`] : []),
   ].join("\n");
 }
+
+/** A table of names and texts. */
+const renderText = (head: readonly string[], rows: readonly (readonly string[])[], gap = 2) =>
+  render(
+    head.map((text, i) => ({
+      head: text,
+      show: (row: readonly string[]) => row[i] ?? "",
+      ...(i === 0 && { left: true as const }),
+    })),
+    rows,
+    gap,
+  );
 
 /** What a comparison could see. */
 export function sight({ blocks, spread, smallestVisible, components }: Comparison): string {
