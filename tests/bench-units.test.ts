@@ -76,6 +76,24 @@ describe("plan", () => {
     }
   });
 
+  test("where contents are kept, it may be another store, with settings", () => {
+    const env = (text: string) => parseTarget(text, SERVERS, true).env;
+    expect(env("bun-hono")).toEqual({ SERVER: "bun-hono", STORE: "sqlite" });
+    expect(env("bun-hono@memory")).toEqual({ SERVER: "bun-hono", STORE: "memory" });
+    expect(env("bun-hono@bun:sql*2+pool=50+prepare=false")).toEqual({
+      SERVER: "bun-hono",
+      STORE: "postgres",
+      POSTGRES_CLIENT: "bun:sql",
+      WORKERS: "2",
+      POSTGRES_POOL: "50",
+      POSTGRES_PREPARE: "false",
+    });
+    expect(env("node-raw@node:sqlite+file=:memory:")).toMatchObject({ STORE: "sqlite", CONTENT_FILE: ":memory:" });
+    for (const bad of ["pool", "pool=", "speed=1"]) {
+      expect(() => env(`bun-raw+${bad}`)).toThrow(`"${bad}" of "bun-raw+${bad}" is none of journal=`);
+    }
+  });
+
   test("a URL is a base: no last slash, no query", () => {
     const urls = ["http://vps:3000/", "https://vps/api/", "http://[::1]:80"];
     expect(plan({ urls, names: ["", "x"] }).targets).toEqual([
@@ -182,7 +200,7 @@ describe("verdict", () => {
     busiest: 0.97,
     throttled: 0,
     dropped: null,
-  targetRate: null,
+    targetRate: null,
     generatorCores: 1,
     ceiling: 80_000,
     unloadedMs: 0.2,

@@ -1,6 +1,6 @@
 /** bench.sh as a user runs it, on real servers and short slices. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { lock } from "proper-lockfile";
@@ -10,6 +10,7 @@ import { freePort } from "../bench/targets/local.ts";
 import {
   bench,
   finish,
+  left,
   resultsIn,
   rowsOf,
   run,
@@ -24,20 +25,6 @@ import {
 
 const folder = scratch();
 const newFile = resultsIn(folder);
-
-/** Processes that a bench.sh with this marker in its environment has left. */
-function left(marker: string): string[] {
-  return readdirSync("/proc")
-    .filter((pid) => /^\d+$/.test(pid))
-    .filter((pid) => {
-      try {
-        return readFileSync(`/proc/${pid}/environ`, "latin1").includes(`MARKER=${marker}`);
-      } catch {
-        return false;
-      }
-    })
-    .map((pid) => readFileSync(`/proc/${pid}/cmdline`, "latin1").replaceAll("\0", " "));
-}
 
 test("two servers: duets and solo slices, tables, manifest, nothing left running", async () => {
   const file = newFile();

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, test } from "bun:test";
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -11,10 +11,10 @@ import matrix from "../servers/matrix.json" with { type: "json" };
 
 export const SERVERS = Object.keys(matrix);
 
-/** A folder of its own for a test file, gone when the tests end. */
+/** A folder of its own for a test file, gone when its tests end. */
 export function scratch(): string {
   const folder = mkdtempSync(join(tmpdir(), "http-benchmark-"));
-  process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
@@ -112,6 +112,20 @@ export const bench = (file: string, ...args: string[]) => [
 ];
 
 export const rowsOf = (file: string): Record<string, string>[] => parse(readFileSync(file), { columns: true });
+
+/** Processes that a bench.sh with this marker in its environment has left. */
+export function left(marker: string): string[] {
+  return readdirSync("/proc")
+    .filter((pid) => /^\d+$/.test(pid))
+    .filter((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/environ`, "latin1").includes(`MARKER=${marker}`);
+      } catch {
+        return false;
+      }
+    })
+    .map((pid) => readFileSync(`/proc/${pid}/cmdline`, "latin1").replaceAll("\0", " "));
+}
 
 /** Waits for something that takes as long as the machine needs; only a hang fails. */
 export async function until(condition: () => boolean | Promise<boolean>, withinMs = 30_000): Promise<void> {

@@ -22,6 +22,8 @@ class Contents {
     this.server = Bun.serve({
       port: 0,
       fetch: (request) => {
+        if (request.method === "GET" && new URL(request.url).pathname === "/content")
+          return Response.json({ items: [...this.stored.values()], next: null }); // asked once, at the end
         this.seen[request.method] = (this.seen[request.method] ?? 0) + 1;
         const id = new URL(request.url).pathname.split("/")[2] ?? Bun.randomUUIDv7();
         const before = this.stored.get(id);
@@ -181,7 +183,7 @@ test("a failing k6 is reported by its last line", async () => {
   );
 });
 
-test("aborting ends k6", async () => {
+test("aborting ends k6, and what its sequences had created is gone", async () => {
   using contents = new Contents();
   const abort = new AbortController();
   const load = loadSequence(contents.url, { connections: 2, seconds: 60 }, undefined, abort.signal);
@@ -191,4 +193,5 @@ test("aborting ends k6", async () => {
   abort.abort(new Error("enough"));
   await expect(load).rejects.toThrow("enough");
   await until(() => loading(contents.url).length === 0);
+  expect(contents.stored.size).toBe(0);
 });

@@ -12,6 +12,8 @@ import { picture } from "../bench/report/picture.ts";
 import { type Kind, newestReports, type Report, readReport, reportOf } from "../bench/report/report.ts";
 import { terminal } from "../bench/report/terminal.ts";
 import { appendSlices, checkResults, readResults, type Slice } from "../bench/results.ts";
+import type { Manifest } from "../bench/session.ts";
+import { parseSlo } from "../bench/slo.ts";
 import { finish, resultsIn, scratch } from "./harness.ts";
 
 const newFile = resultsIn(scratch());
@@ -127,6 +129,45 @@ describe("a run of known truth", () => {
       for (const name of Object.keys(COSTS)) expect(lines.some((line) => line.includes(` ${name} `))).toBe(true);
     });
   }
+});
+
+test("what was searched is said of the stores: writes per second, and what they promise", () => {
+  const slices = known();
+  const store = {
+    name: "sqlite",
+    driver: "bun:sqlite 3.53.0",
+    file: "content.db",
+    journal: "wal",
+    synchronous: "normal",
+  };
+  const capacity = {
+    low: 1_000,
+    high: 1_040,
+    reason: "at 1040.0 requests/s p99 was 60.0 ms",
+    slo: parseSlo("p99<50ms"),
+  };
+  const { manifest } = newestReports(RESULTS).get("read") as Report;
+  const { answer, endpoints } = reportOf(slices, {
+    ...(manifest as Manifest),
+    stores: {
+      "bun-raw": store,
+      "bun-hono": { ...store, synchronous: "full" },
+      "node-raw": { name: "memory", driver: "memory" },
+    },
+    capacities: { "bun-raw": { content: capacity, "POST /users": { ...capacity, high: null } } },
+  });
+  expect(answer).toContain(
+    "content: bun-raw (bun:sqlite 3.53.0) is enough for 3,000 writes/s (3,000–3,120) at p99 < 50 ms; at 1040.0 requests/s p99 was 60.0 ms.",
+  );
+  expect(answer.join()).toContain(
+    "POST /users: bun-raw (bun:sqlite 3.53.0) is enough for 1,000 writes/s or more at p99 < 50 ms",
+  );
+  expect(answer.join()).toContain(
+    "What bun-raw answered survives a crash of the server; a machine that loses power may lose the latest",
+  );
+  expect(answer.join()).toContain("What bun-hono answered survives a crash of the server and of the machine");
+  expect(answer.join()).toContain("What node-raw answered is gone when the server ends.");
+  expect(endpoints.every(({ load }) => load === "closed")).toBe(true); // what the search tried is no measurement
 });
 
 describe("the order of rows", () => {

@@ -43,9 +43,33 @@ const bare = { timeout: `${TIMEOUT_SECONDS}s` };
 const json = { ...bare, headers: { "Content-Type": "application/json" } };
 const text = "The quick brown fox jumps over the lazy dog. ".repeat(10);
 
-export default function () {
+/** @returns what tells the contents of this run from others. */
+export function setup() {
+  return { since: Date.now(), run: Math.random().toString(36).slice(2) };
+}
+
+/** Deletes what sequences left that were cut, by Ctrl-C: ids begin with the time, so contents of this run are the last. */
+export function teardown({ since, run }) {
+  const SKEW_MS = 60_000;
+  let after = `${base32(since - SKEW_MS)}${"0".repeat(16)}`;
+  while (after) {
+    const { items = [], next } = parse(http.get(`${URL}/content?limit=100&after=${after}`, bare).body) ?? {};
+    for (const { id } of items.filter(({ author }) => author.startsWith(run))) {
+      http.del(`${URL}/content/${id}`, null, bare);
+    }
+    after = next;
+  }
+}
+
+/** @returns the ten characters that a ULID of this time begins with. */
+function base32(ms) {
+  const DIGITS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+  return Array.from({ length: 10 }, (_, i) => DIGITS[Math.floor(ms / 32 ** (9 - i)) % 32]).join("");
+}
+
+export default function ({ run }) {
   if (__ITER === 0) clock.add(Date.now());
-  const author = `author ${__VU}`;
+  const author = `${run} ${__VU}`;
   const data = { sequence: __ITER, tags: ["load", "test"], nested: { ratio: 0.5, none: null } };
   const draft = { title: `Draft ${__VU}-${__ITER}`, body: text, author, status: "draft", data };
   const final = { ...draft, title: `Final ${__VU}-${__ITER}`, status: "published" };

@@ -1,0 +1,135 @@
+/** bench.sh --workload: servers that keep contents and users, started with stores of their own, and what is left of those. */
+import { expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
+import { SQL } from "bun";
+import { findPrograms, startPostgres } from "../bench/targets/postgres.ts";
+import { ON_DISK } from "../bench/targets/target.ts";
+import {
+  bench,
+  describeIf,
+  finish,
+  left,
+  resultsIn,
+  rowsOf,
+  run,
+  scratch,
+  startServer,
+  stopServer,
+  until,
+} from "./harness.ts";
+
+const newFile = resultsIn(scratch());
+const folders = () => readdirSync(ON_DISK).filter((name) => name.startsWith("http-benchmark-"));
+const STEPS = ["1 POST", "2 GET", "3 PUT", "4 GET", "5 DELETE", "6 GET 404"].map((step) => `content ${step}`);
+const postgres = findPrograms() !== null;
+
+describeIf(postgres, "no PostgreSQL", "bench.sh --workload content", () => {
+  test("SQLite, memory and Postgres in one run: sequences and their steps, and nothing left", async () => {
+    const [file, before] = [newFile(), folders()];
+    const servers = "bun-raw,bun-raw@memory,bun-raw@pg+pool=5";
+    const { code, output } = await finish(bench(file, "--workload", "content", "--servers", servers));
+    expect([code, output]).toEqual([0, expect.stringContaining("rows are in")]);
+    const rows = rowsOf(file);
+    expect(new Set(rows.map(({ Endpoint }) => Endpoint))).toEqual(new Set(["content", ...STEPS]));
+    for (const row of rows) expect(row).toMatchObject({ "Error Count": "0" });
+    const sequences = rows.filter(({ Endpoint }) => Endpoint === "content");
+    for (const { Kind } of sequences) expect(["duet", "closed"]).toContain(Kind);
+    const drivers = { "bun-raw": /^bun:sqlite 3\./, "bun-raw@memory": /^memory$/, "bun-raw@pg+pool=5": /^pg \d/ };
+    const cpu = Object.entries(drivers).map(([name, driver]) => {
+      const of = sequences.filter(({ Name }) => Name === name);
+      for (const row of of) expect(row.Driver).toMatch(driver);
+      return Math.min(...of.map(({ CpuUsPerRequest }) => Number(CpuUsPerRequest)));
+    });
+    expect(Math.min(...cpu)).toBeGreaterThan(0);
+    expect(Number(cpu[2])).toBeGreaterThan(1.5 * Number(cpu[0])); // Postgres' own processes are counted
+    const text = output.replaceAll("\n  ", " ");
+    expect(text).toContain("content: p50 / p99 of each step, ms");
+    expect(text).toMatch(
+      /What bun-raw answered survives a crash of the server; .* \(SQLite, journal wal, synchronous normal\)/,
+    );
+    expect(text).toContain("What bun-raw@memory answered is gone when the server ends.");
+    expect(text).toMatch(/memory instead of bun:sqlite on bun: CPU time × 0\.\d\d .* at content/);
+    expect(folders()).toEqual(before);
+  });
+
+  test("Ctrl-C leaves whole rows, no process and no data", async () => {
+    const [file, before] = [newFile(), folders()];
+    for (const moment of ["block 1: start", "block 1 content"]) {
+      const args = ["--workload", "content", "--servers", "bun-raw@pg,bun-raw"];
+      const program = run(bench(file, ...args), { MARKER: moment });
+      await until(() => program.output().includes(moment) || program.child.exitCode !== null);
+      program.child.kill("SIGINT");
+      expect((await program.ended).code).toBe(130);
+      await until(() => left(moment).length === 0);
+      await until(() => folders().length <= before.length);
+    }
+    for (const row of rowsOf(file)) expect(Number(row.Requests)).toBeGreaterThan(0);
+  });
+
+  test("a Postgres that runs already is used, and has no more databases afterwards", async () => {
+    const server = await startPostgres();
+    try {
+      const file = newFile();
+      const args = ["--workload", "users", "--endpoints", "POST /users", "--servers", "node-raw@postgres"];
+      const { code, output } = await finish(bench(file, ...args), { DATABASE_URL: server.url });
+      expect([code, output]).toEqual([0, expect.stringContaining("rows are in")]);
+      const sql = new SQL({ url: server.url, max: 1 });
+      const databases: { datname: string }[] = await sql.unsafe("SELECT datname FROM pg_database ORDER BY 1");
+      await sql.close();
+      expect(databases.map(({ datname }) => datname)).toEqual(["postgres", "template0", "template1"]);
+    } finally {
+      await server.stop();
+    }
+  });
+});
+
+test("a server that runs already has the contents afterwards that it had before, even at Ctrl-C", async () => {
+  const server = await startServer({ SERVER: "bun-hono", STORE: "memory" });
+  const contents = async () => (await fetch(`${server.url}/content?limit=100`)).json();
+  try {
+    const draft = JSON.stringify({ title: "kept", body: "kept", author: "kept" });
+    const headers = { "content-type": "application/json" };
+    await fetch(`${server.url}/content`, { method: "POST", headers, body: draft });
+    const before = await contents();
+    expect(before.items).toHaveLength(1);
+    const program = run(bench(newFile(), "--workload", "content", "--seconds", "3", server.url));
+    await until(async () => program.output().includes("block 2 content") || program.child.exitCode !== null);
+    await until(async () => (await contents()).items.length > 1);
+    program.child.kill("SIGINT");
+    expect((await program.ended).code).toBe(130);
+    expect(await contents()).toEqual(before);
+  } finally {
+    await stopServer(server);
+  }
+});
+
+test("--workload users: lists and inserts, and what a setting costs", async () => {
+  const [file, before] = [newFile(), folders()];
+  const servers = ["", "+journal=delete+synchronous=full", "+file=:memory:"].map((settings) => `bun-raw${settings}`);
+  const { code, output } = await finish(bench(file, "--workload", "users", "--servers", servers.join()));
+  expect([code, output]).toEqual([0, expect.stringContaining("rows are in")]);
+  const rows = rowsOf(file);
+  expect(new Set(rows.map(({ Endpoint }) => Endpoint))).toEqual(new Set(["/users", "POST /users"]));
+  for (const row of rows) expect(row).toMatchObject({ "Error Count": "0" });
+  const inserts = (name: string) =>
+    Math.max(
+      ...rows.filter((row) => row.Name === name && row.Endpoint === "POST /users").map(({ QPS }) => Number(QPS)),
+    );
+  expect(inserts("bun-raw")).toBeGreaterThan(inserts(servers[1] as string));
+  const text = output.replaceAll("\n  ", " ");
+  expect(text).toContain("journal=delete, synchronous=full instead of as it comes with bun:sqlite: CPU time ×");
+  expect(text).toMatch(/What bun-raw\+file=:memory: answered is gone when the server ends/);
+  expect(folders()).toEqual(before);
+});
+
+test.each([
+  [["--workload", "nothing"], "error: option '--workload <name>' argument 'nothing' is invalid"],
+  [["--workload", "users", "http://127.0.0.1:1"], "--workload users adds users that stay"],
+  [["--workload", "content", "--docker"], "--workload content starts servers on this machine"],
+  [["--servers", "bun-raw+journal=wal"], '"journal=wal" of "bun-raw+journal=wal" is none of journal='],
+  [["--workload", "users", "--servers", "bun-raw+speed=1"], '"speed=1" of "bun-raw+speed=1" is none of journal='],
+  [["--workload", "users", "--servers", "bun-raw+journal=off"], 'SQLITE_JOURNAL is "off": set it to one of wal delete'],
+])("%j is refused in one line", async (args, problem) => {
+  const { code, output } = await finish(bench(newFile(), ...args));
+  expect([code, output]).toEqual([1, expect.stringContaining(problem)]);
+});
