@@ -37,7 +37,7 @@ describeIf(postgres, "no PostgreSQL", "bench.sh --workload content", () => {
     const drivers = { "bun-raw": /^bun:sqlite 3\./, "bun-raw@memory": /^memory$/, "bun-raw@pg+pool=5": /^pg \d/ };
     const cpu = Object.entries(drivers).map(([name, driver]) => {
       const of = sequences.filter(({ Name }) => Name === name);
-      for (const row of of) expect(row.Driver).toMatch(driver);
+      for (const row of of) expect(row.Driver ?? "").toMatch(driver);
       return Math.min(...of.map(({ CpuUsPerRequest }) => Number(CpuUsPerRequest)));
     });
     expect(Math.min(...cpu)).toBeGreaterThan(0);
