@@ -18,13 +18,15 @@ COPY shared shared
 RUN bun createdb.ts
 
 FROM base
+# Contents are kept in /contents: give it a volume, or they go with the container.
+RUN install --directory --owner=node /contents
 COPY --from=packages /app/node_modules node_modules
 COPY --from=database /app/data.db ./
 COPY package.json ./
 COPY shared shared
 COPY servers servers
 USER node
-ENV PORT=3000
+ENV PORT=3000 CONTENT_FILE=/contents/content.db
 EXPOSE 3000
 HEALTHCHECK --interval=30s --timeout=3s \
   CMD ["bun", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]

@@ -54,13 +54,13 @@ describeIf(works("docker", "info"), "no Docker engine answers", "on an engine", 
       return (await readIdentity(url, never))?.server;
     };
     afterAll(() => {
-      compose(["--profile", "all", "down"]);
+      compose(["--profile", "all", "down", "-v"]);
     });
 
     test("SERVER chooses one", async () => {
       compose(["up", "-d"], { SERVER: "bun-hono", PORT: "3456" });
       expect(await serverAt(3456)).toBe("bun-hono");
-      compose(["down"]);
+      compose(["down", "-v"]);
     });
 
     test("--profile all starts all ten, on ten ports", async () => {

@@ -19,6 +19,7 @@ function docker(...args: string[]): string {
   if (status !== 0) throw new Error(`docker ${args.join(" ")}: ${stderr}${stdout}`);
   return (stdout + stderr).trim();
 }
+const VOLUME = `http-benchmark-test-${process.pid}`;
 const build = (context: string) => docker("build", "--network=host", "--tag", IMAGE, context);
 
 describeIf(works("docker", "info"), "no Docker engine answers", "image", () => {
@@ -44,6 +45,7 @@ describeIf(works("docker", "info"), "no Docker engine answers", "image", () => {
   }, 600_000);
   afterAll(() => {
     if (containers.length > 0) docker("rm", "-f", ...containers);
+    docker("volume", "rm", "-f", VOLUME);
     docker("rmi", "-f", IMAGE);
   });
 
@@ -72,6 +74,17 @@ describeIf(works("docker", "info"), "no Docker engine answers", "image", () => {
     const { url } = await start("bun-raw", ...HARDENED, "-v", `${data}:/data:ro`, "-e", "DB_FILE=/data/small.db");
     const rows = (await (await fetch(`${url}/sqlite/random-5fields/3`)).json()) as { id: number }[];
     expect(rows.map(({ id }) => id)).toEqual([1, 1, 1]);
+  });
+
+  test("a volume keeps contents", async () => {
+    const again = () => start("node-hono", ...HARDENED, "-v", `${VOLUME}:/contents`, "-e", "STORE=sqlite");
+    const first = await again();
+    const body = JSON.stringify({ title: "kept", body: "kept", author: "kept" });
+    const headers = { "content-type": "application/json" };
+    const created = await (await fetch(`${first.url}/content`, { method: "POST", headers, body })).json();
+    docker("stop", first.id);
+    const second = await again();
+    expect(await (await fetch(`${second.url}/content/${created.id}`)).json()).toEqual(created);
   });
 
   test("it does not run as root and can write nothing of its own", () => {
