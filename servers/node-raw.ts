@@ -1,8 +1,8 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { BODY_ERRORS, checkHeaders, parseBody } from "../shared/body.ts";
+import { createServer, type ServerResponse } from "node:http";
+import { readBody } from "../shared/body.ts";
 import type { Input, Route, ServerModule } from "../shared/contract.ts";
 import { answerError, notFound } from "../shared/errors.ts";
-import { HTTP_OPTIONS, LIMITS } from "../shared/limits.ts";
+import { HTTP_OPTIONS } from "../shared/limits.ts";
 import { listen } from "../shared/listen.ts";
 import { settle } from "../shared/settle.ts";
 
@@ -23,21 +23,6 @@ function send(response: ServerResponse, type: Route["type"], status: number, bod
 function sendError(response: ServerResponse, error: unknown): void {
   const { status, headers, body } = answerError(error);
   send(response, "json", status, body, headers);
-}
-
-/** Node reads no bodies. What is too large is let past, so that the answer is read. */
-function readBody(request: IncomingMessage): Promise<unknown> {
-  checkHeaders((name) => request.headers[name] as string | undefined);
-  return new Promise<Buffer>((resolve, reject) => {
-    const parts: Buffer[] = [];
-    let bytes = 0;
-    request.once("error", reject).on("data", (part: Buffer) => {
-      bytes += part.length;
-      if (bytes <= LIMITS.bodyBytes) parts.push(part);
-      else reject(BODY_ERRORS[413]);
-    });
-    request.once("end", () => resolve(Buffer.concat(parts)));
-  }).then(parseBody);
 }
 
 const server: ServerModule = {

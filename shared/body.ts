@@ -1,3 +1,4 @@
+import type { IncomingMessage } from "node:http";
 import { HttpError } from "./errors.ts";
 import { LIMITS } from "./limits.ts";
 
@@ -29,6 +30,21 @@ export function parseBody(bytes: ArrayBuffer | Uint8Array): unknown {
   } catch {
     throw BODY_ERRORS[400];
   }
+}
+
+/** For what reads no bodies itself. What is too large is let past, so that the answer is read. @throws as the above */
+export function readBody(request: IncomingMessage): Promise<unknown> {
+  checkHeaders((name) => request.headers[name] as string | undefined);
+  return new Promise<Buffer>((resolve, reject) => {
+    const parts: Buffer[] = [];
+    let bytes = 0;
+    request.once("error", reject).on("data", (part: Buffer) => {
+      bytes += part.length;
+      if (bytes <= LIMITS.bodyBytes) parts.push(part);
+      else reject(BODY_ERRORS[413]);
+    });
+    request.once("end", () => resolve(Buffer.concat(parts)));
+  }).then(parseBody);
 }
 
 /** @returns what all servers say instead of an error that a framework made of a body; any other error as it is. */
