@@ -33,7 +33,7 @@ describeIf(postgres, "no PostgreSQL", "bench.sh --workload content", () => {
     expect(new Set(rows.map(({ Endpoint }) => Endpoint))).toEqual(new Set(["content", ...STEPS]));
     for (const row of rows) expect(row).toMatchObject({ "Error Count": "0" });
     const sequences = rows.filter(({ Endpoint }) => Endpoint === "content");
-    for (const { Kind } of sequences) expect(["duet", "closed"]).toContain(Kind);
+    for (const { Kind } of sequences) expect(["duet", "closed"]).toContain(Kind ?? "");
     const drivers = { "bun-raw": /^bun:sqlite 3\./, "bun-raw@memory": /^memory$/, "bun-raw@pg+pool=5": /^pg \d/ };
     const cpu = Object.entries(drivers).map(([name, driver]) => {
       const of = sequences.filter(({ Name }) => Name === name);
