@@ -9,10 +9,17 @@ import { closeBunServer, closeHttpServer } from "../shared/listen.ts";
 import { settle } from "../shared/settle.ts";
 
 /** Without its length given, the Node adapter would send a Response in chunks. */
-const html = (body: string) =>
+const responseOf = (type: string, body: string, status = 200, headers = {}) =>
   new Response(body, {
-    headers: { "content-type": "text/html; charset=utf-8", "content-length": String(Buffer.byteLength(body)) },
+    status,
+    headers: { "content-type": type, "content-length": String(Buffer.byteLength(body)), ...headers },
   });
+const html = (body: unknown) => responseOf("text/html; charset=utf-8", body as string);
+
+function failed(error: unknown): Response {
+  const { status, headers, body } = answerError(error);
+  return responseOf("application/json", JSON.stringify(body), status, headers);
+}
 
 const NO_PARAMS = { params: {} };
 
@@ -20,7 +27,10 @@ type Asked = { readonly params: Input["params"]; readonly request: Request; read
 
 /** Elysia reads a handler's source: it awaits what a call returns directly, and passes on what is named here. */
 function handler({ path, type, reads, status, handle }: Route): (asked: Asked) => unknown {
-  const respond = type === "json" ? handle : (input: Input) => settle(handle(input), (body) => html(body as string));
+  const respond = (input: Input) => {
+    const body = type === "json" ? handle(input) : settle(handle(input), html);
+    return body instanceof Promise ? body.catch(failed) : body; // that it does not await ends the process on Node
+  };
   if (reads === "body") {
     return async ({ params, request, set }) => {
       checkHeaders((name) => request.headers.get(name));

@@ -11,7 +11,10 @@ function sendError(error: unknown, reply: FastifyReply) {
   return reply.code(status).headers(headers).send(body);
 }
 
-const onRequest = async ({ headers }: FastifyRequest) => checkHeaders((name) => headers[name] as string | undefined);
+const onRequest = async ({ headers, params }: FastifyRequest) => {
+  if (Object.values(params as Input["params"]).includes("")) throw notFound; // its router matches an empty segment
+  checkHeaders((name) => headers[name] as string | undefined);
+};
 
 const server: ServerModule = {
   async listen(routes, { host, port, reusePort }) {

@@ -29,8 +29,7 @@ const limited = bodyLimit({
 /** How a route's input is read, and how its result is sent. */
 function inputOf({ path, reads }: Route): (c: Context) => Input | Promise<Input> {
   if (reads === "query") return (c) => ({ params: {}, url: c.req.url });
-  if (reads === "body")
-    return async (c) => ({ params: c.req.param(), body: parseBody(await c.req.arrayBuffer()) });
+  if (reads === "body") return async (c) => ({ params: c.req.param(), body: parseBody(await c.req.arrayBuffer()) });
   return path.includes(":") ? (c) => ({ params: c.req.param() }) : () => NO_PARAMS;
 }
 

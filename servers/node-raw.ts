@@ -63,7 +63,7 @@ function matcher({ path }: Route): (path: string) => Input["params"] | undefined
   return (asked) => {
     if (!asked.startsWith(prefix)) return undefined;
     const segment = asked.slice(prefix.length);
-    if (segment.includes("/")) return undefined;
+    if (segment === "" || segment.includes("/")) return undefined;
     return { [name]: segment.includes("%") ? decode(segment) : segment };
   };
 }

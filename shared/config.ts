@@ -37,7 +37,7 @@ export function readConfig(env: Environment, servers: readonly string[]): Config
   const workers = integer(env, "WORKERS", 1, 256);
   const store = env.STORE ? oneOf(env, "STORE", STORES) : undefined;
   const file = env.CONTENT_FILE || "content.db";
-  if (workers > 1 && (store === "memory" || (store === "sqlite" && file === ":memory:"))) {
+  if (workers > 1 && (store === "memory" || (store !== "postgres" && file === ":memory:"))) {
     throw new UsageError(
       `WORKERS is ${workers}, and each would have a memory of its own: set STORE or CONTENT_FILE to one they share`,
     );

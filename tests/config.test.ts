@@ -1,15 +1,27 @@
 /** Mistakes in what starts a server, on every server: one line, the remedy, exit 1, nothing listening. */
 import { describe, expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { freePort } from "../bench/targets/local.ts";
-import { finish, makeDatabase, run, SERVERS, scratch } from "./harness.ts";
+import { CLIENTS } from "../shared/drivers/drivers.ts";
+import {
+  descriptorsOf,
+  finish,
+  makeDatabase,
+  run,
+  SERVERS,
+  scratch,
+  startServer,
+  stopServer,
+  until,
+} from "./harness.ts";
 
 const folder = scratch();
 const database = makeDatabase(join(folder, "data.db"), 10);
 const missing = join(folder, "none.db");
 const garbage = join(folder, "garbage.db");
 writeFileSync(garbage, "not a database, whatever its name says".repeat(100));
+const unmade = join(folder, "unmade", "content.db");
 const gaps = makeDatabase(join(folder, "gaps.db"), 10);
 await finish([
   "bun",
@@ -29,11 +41,44 @@ const CASES: [Record<string, string>, RegExp][] = [
   [{ WORKERS: "two" }, /WORKERS is "two"/],
   [{ HOST: "192.0.2.1" }, /192\.0\.2\.1:\d+ cannot be listened on/],
 ];
+/** Of stores, which are opened before any framework: one server of a runtime stands for all. */
+const OF_STORES: typeof CASES = [
+  [{ STORE: "redis" }, /^STORE is "redis": set it to one of sqlite memory postgres$/],
+  [
+    { STORE: "memory", WORKERS: "2" },
+    /^WORKERS is 2, and each would have a memory of its own: set STORE or CONTENT_FILE/,
+  ],
+  [{ CONTENT_FILE: ":memory:", WORKERS: "2" }, /^WORKERS is 2, and each would have a memory of its own/],
+  [{ SQLITE_JOURNAL: "WAL" }, /^SQLITE_JOURNAL is "WAL": set it to one of wal delete$/],
+  [{ SQLITE_SYNCHRONOUS: "2" }, /^SQLITE_SYNCHRONOUS is "2": set it to one of normal full off extra$/],
+  [{ POSTGRES_CLIENT: "mysql" }, /^POSTGRES_CLIENT is "mysql": on \w+ set it to one of .*pg postgres$/],
+  [{ POSTGRES_POOL: "0" }, /^POSTGRES_POOL is "0": set it to an integer from 1 to 1000$/],
+  [{ POSTGRES_PREPARE: "1" }, /^POSTGRES_PREPARE is "1": set it to one of true false$/],
+  [
+    { STORE: "sqlite", CONTENT_FILE: unmade },
+    /^CONTENT_FILE ".*unmade\/content.db" cannot be written \(.+\): set it to a/,
+  ],
+  [{ STORE: "sqlite", CONTENT_FILE: unmade, WORKERS: "2" }, /^CONTENT_FILE ".*" cannot be written/],
+  [{ STORE: "sqlite", CONTENT_FILE: garbage }, /garbage.db" cannot be written \(file is not a database\)/],
+];
+const OF_RUNTIME: Record<string, typeof CASES> = {
+  "bun-raw": [...OF_STORES, ...CLIENTS.bun.map(unreachable)],
+  "node-raw": [
+    ...OF_STORES,
+    ...CLIENTS.node.map(unreachable),
+    [{ POSTGRES_CLIENT: "bun:sql" }, /^POSTGRES_CLIENT is "bun:sql": on node set it to one of pg postgres$/],
+  ],
+};
+
+function unreachable(client: string): (typeof CASES)[0] {
+  const env = { STORE: "postgres", POSTGRES_CLIENT: client, DATABASE_URL: "postgres://me:secret@127.0.0.1:1/my" };
+  return [env, /^postgres:\/\/127.0.0.1:1\/my cannot be used \(.+\): start Postgres, or mend DATABASE_URL$/];
+}
 
 for (const server of SERVERS) {
   test(server, async () => {
     const port = String(await freePort());
-    for (const [env, message] of CASES) {
+    for (const [env, message] of [...CASES, ...(OF_RUNTIME[server] ?? [])]) {
       const { code, output } = await finish(["sh", "servers/start.sh"], {
         SERVER: server,
         DB_FILE: database,
@@ -47,6 +92,36 @@ for (const server of SERVERS) {
     }
   });
 }
+
+test.each(SERVERS)("%s without STORE goes on where CONTENT_FILE cannot be written, until it can", async (name) => {
+  const file = join(folder, `${name}.db`);
+  writeFileSync(file, "not a database");
+  const server = await startServer({ SERVER: name, DB_FILE: database, CONTENT_FILE: file });
+  try {
+    const create = () =>
+      fetch(`${server.url}/content`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ title: "A title", body: "Some text", author: "Ann" }),
+      });
+    for (const answer of [await create(), await fetch(`${server.url}/content`), await fetch(`${server.url}/users`)]) {
+      expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "1"]);
+      expect(await answer.json()).toEqual({ error: "the store cannot be reached" });
+    }
+    await until(() => server.output().split("\n").length > 3);
+    expect(server.output()).toMatch(
+      new RegExp(`^(CONTENT_FILE "${file}" cannot be written \\(.+\\): set it .*\n){3}$`),
+    );
+    for (const path of ["/", "/plain", "/sqlite/random-5fields/1", "/openapi.json"]) {
+      expect((await fetch(server.url + path)).status).toBe(200);
+    }
+    if (process.platform === "linux") expect(descriptorsOf(server.pid, file)).toEqual([]);
+    rmSync(file);
+    expect((await create()).status).toBe(201);
+  } finally {
+    await stopServer(server);
+  }
+});
 
 describe("SERVER", () => {
   for (const name of ["", "nope", "bun", "bun-raw2", "node-", ".*"]) {

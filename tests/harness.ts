@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, test } from "bun:test";
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -80,6 +80,18 @@ export function withImage(): void {
 export interface Server extends Program {
   readonly url: string;
   readonly port: number;
+}
+
+/** On Linux: what a process has a file open as. */
+export function descriptorsOf(pid: number, file: string): string[] {
+  const isOpenAs = (fd: string) => {
+    try {
+      return readlinkSync(`/proc/${pid}/fd/${fd}`) === file;
+    } catch {
+      return false; // closed since
+    }
+  };
+  return readdirSync(`/proc/${pid}/fd`).filter(isOpenAs);
 }
 
 /** Starts a server and waits until it answers. */

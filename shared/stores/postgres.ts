@@ -34,8 +34,7 @@ async function migrate({ query }: Client): Promise<void> {
   const { rows } = await query("applied", "SELECT count(*)::int AS applied FROM migration", []);
   for (const [i, sql] of MIGRATIONS.postgres.entries()) {
     if (i < Number(rows[0]?.applied)) continue;
-    await query(`migration${i}`, sql, []);
-    await query("done", "INSERT INTO migration VALUES ($1)", [i]);
+    await query(`migration${i}`, `DO $$ BEGIN ${sql}; INSERT INTO migration VALUES (${i}); END $$`, []); // or neither
   }
 }
 
@@ -73,7 +72,8 @@ const FAILURES: readonly [code: RegExp, error: (id: string) => Error][] = [
   [/^23505$/, conflict],
   [/^53100$/, full],
   [/^(08|53|57P0)/, () => unavailable],
-  [/^(ECONN|EPIPE|CONNECT|ERR_POSTGRES_CONNECTION)|^(Connection terminated|timeout exceeded)/, () => unavailable],
+  [/^(ECONN|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)/, () => unavailable],
+  [/^(CONNECT|ERR_POSTGRES_CONNECTION|Connection terminated|timeout exceeded)/, () => unavailable],
 ];
 
 function failureOf(error: unknown, id: string): unknown {

@@ -12,13 +12,15 @@ const BUSY_MS = 5_000;
 /** @throws UsageError where the file cannot be opened to write. */
 export async function openSqlite(driver: string, { file, journal, synchronous }: SqliteConfig): Promise<Store> {
   const open = await load<OpenDatabase>(driver);
+  let db: Database | undefined;
   try {
-    const db = open(file, "write");
+    db = open(file, "write");
     const pragmas = [`busy_timeout = ${BUSY_MS}`, `journal_mode = ${journal}`, `synchronous = ${synchronous}`];
     for (const pragma of [...pragmas, ...SQLITE_PRAGMAS]) db.exec(`PRAGMA ${pragma}`);
     migrate(db);
     return storeOf(db);
   } catch (cause) {
+    db?.close();
     const reason = cause instanceof Error ? cause.message : cause;
     throw new UsageError(`CONTENT_FILE "${file}" cannot be written (${reason}): set it to a file that can`);
   }
@@ -48,11 +50,12 @@ function storeOf(db: Database): Store {
       attempt(content.id, () => create.run(...fromContent(content)));
     },
     read: (id) => attempt(id, () => one(read.get(id))),
-    update: (id, draft, updatedAt) => attempt(id, () => one(update.get(...fromDraft(id, draft, updatedAt)))),
+    // `get` ends a statement after its first row, and better-sqlite3 is then silent about a commit that fails.
+    update: (id, draft, updatedAt) => attempt(id, () => one(update.all(...fromDraft(id, draft, updatedAt))[0])),
     remove: (id) => attempt(id, () => Number(remove.run(id).changes) > 0),
     list: (after, limit) => attempt(after, () => list.all(after, limit).map(toContent)),
     users: (limit) => attempt("", () => users.all(limit) as User[]),
-    addUser: ({ name, email }) => attempt("", () => addUser.get(name, email) as User),
+    addUser: ({ name, email }) => attempt("", () => addUser.all(name, email)[0] as User),
     close: () => db.close(),
   };
 }

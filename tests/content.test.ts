@@ -1,0 +1,87 @@
+/** The content API in memory and in Postgres, by every client; tests/contract.test.ts has the servers that use SQLite. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { SQL } from "bun";
+import { findPrograms, type Postgres, startPostgres } from "../bench/targets/postgres.ts";
+import { CLIENTS, type Runtime } from "../shared/drivers/drivers.ts";
+import { contentSuite } from "./content-suite.ts";
+import { describeIf, makeDatabase, SERVERS, type Server, scratch, startServer, stopServer } from "./harness.ts";
+
+const DB_FILE = makeDatabase(`${scratch()}/data.db`);
+
+interface Cell {
+  readonly server: string;
+  readonly workers: number;
+  /** By which client. */
+  readonly by?: string;
+}
+
+/** The suite on servers that are started together, which takes half the time. */
+function suites(cells: readonly Cell[], settings: (cell: Cell) => Promise<Record<string, string>>): void {
+  let servers: Server[] = [];
+  beforeAll(async () => {
+    const start = async (cell: Cell) =>
+      startServer({ SERVER: cell.server, WORKERS: String(cell.workers), DB_FILE, ...(await settings(cell)) });
+    servers = await Promise.all(cells.map(start));
+  });
+  afterAll(() => Promise.all(servers.map(stopServer)));
+
+  for (const [i, { server, workers, by }] of cells.entries()) {
+    describe(by ? `${server}@${by}*${workers}` : server, () => {
+      contentSuite(server, workers, () => servers[i] as Server);
+      test("nothing was logged", () => expect(servers[i]?.output()).toBe(""));
+    });
+  }
+  test("SIGTERM ends them", async () => {
+    for (const { child } of servers) child.kill("SIGTERM");
+    const ends = await Promise.all(servers.map(({ ended }) => ended));
+    expect(ends).toEqual(cells.map(() => ({ code: 0, signal: null })));
+  });
+}
+
+describe("memory", () =>
+  suites(
+    SERVERS.map((server) => ({ server, workers: 1 })),
+    async () => ({ STORE: "memory" }),
+  ));
+
+describeIf(findPrograms() !== null, "PostgreSQL is not installed", "Postgres", () => {
+  let postgres: Postgres;
+  let sql: SQL;
+  beforeAll(async () => {
+    postgres = await startPostgres();
+    sql = new SQL(postgres.url, { max: 1 });
+    await sql.unsafe("ALTER DATABASE postgres SET synchronous_commit = off");
+  });
+  afterAll(async () => {
+    await sql.close();
+    await postgres.stop();
+  });
+  /** @returns the URL of a user with tables of its own: a database of its own takes forty times as long. */
+  const newUser = async (username: string) => {
+    const { password } = new URL(postgres.url);
+    await sql.unsafe(`CREATE USER "${username}" PASSWORD '${password}'; CREATE SCHEMA AUTHORIZATION "${username}"`);
+    return Object.assign(new URL(postgres.url), { username }).href;
+  };
+
+  test("of servers that start at once on an empty database, each starts", async () => {
+    const DATABASE_URL = await newUser("at-once");
+    const start = (POSTGRES_CLIENT: string) =>
+      startServer({ SERVER: "bun-raw", STORE: "postgres", POSTGRES_CLIENT, DATABASE_URL, DB_FILE });
+    const servers = await Promise.all([...CLIENTS.bun, ...CLIENTS.bun].map(start));
+    await Promise.all(servers.map(stopServer));
+  });
+
+  for (const server of SERVERS) {
+    const clients = CLIENTS[server.slice(0, server.indexOf("-")) as Runtime];
+    describe(server, () =>
+      suites(
+        clients.flatMap((by) => [1, 2].map((workers) => ({ server, workers, by }))),
+        async ({ server, workers, by = "" }) => ({
+          STORE: "postgres",
+          POSTGRES_CLIENT: by,
+          DATABASE_URL: await newUser(`${server}-${by.replace(":", "-")}-${workers}`),
+        }),
+      ),
+    );
+  }
+});
