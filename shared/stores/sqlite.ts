@@ -55,7 +55,8 @@ function storeOf(db: Database): Store {
     remove: (id) => attempt(id, () => Number(remove.run(id).changes) > 0),
     list: (after, limit) => attempt(after, () => list.all(after, limit).map(toContent)),
     users: (limit) => attempt("", () => users.all(limit) as User[]),
-    addUser: ({ name, email }) => attempt("", () => addUser.all(name, email)[0] as User),
+    // Copied, as rows of node:sqlite have no prototype, which Elysia on Node would send as text.
+    addUser: ({ name, email }) => attempt("", () => ({ ...(addUser.all(name, email)[0] as User) })),
     close: () => db.close(),
   };
 }
