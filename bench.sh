@@ -11,7 +11,7 @@ case " $* " in
 *" --agents "*) setup_database ;;
 *)
   setup_fortio
-  case " $* " in *" content "* | *"=content "*) setup_k6 ;; esac
+  case "$*" in *content*) setup_k6 ;; esac
   setup_database
   ;;
 esac

@@ -179,10 +179,14 @@ export function makePlan(options: Options, servers: readonly string[]): Plan {
   if (store && (engine || options.agents?.length)) {
     throw new UsageError(`--workload ${workload} starts servers on this machine: leave out --docker and --agents`);
   }
-  if (workload === "users" && urls.length > 0) {
-    throw new UsageError(
-      "--workload users adds users that stay, so it loads servers started here only: leave out the URL",
-    );
+  const asked = options.endpoints.length > 0 ? options.endpoints : endpoints;
+  const adds = asked.find((endpoint) => endpoint.startsWith("POST "));
+  if (adds && urls.length > 0) {
+    throw new UsageError(`"${adds}" adds what stays, so it loads servers started here only: leave out the URL`);
+  }
+  const writes = adds ?? asked.find((endpoint) => endpoint === SEQUENCE);
+  if (writes && !store && urls.length === 0) {
+    throw new UsageError(`"${writes}" writes: give --workload content or users, and servers get a store of their own`);
   }
   const preset: Amount = {
     ...PRESETS[options.preset],
@@ -216,7 +220,7 @@ export function makePlan(options: Options, servers: readonly string[]): Plan {
   return {
     targets: twin ? [...targets, twin] : targets,
     workload,
-    endpoints: options.endpoints.length > 0 ? options.endpoints : endpoints,
+    endpoints: asked,
     connections,
     agents: options.agents ?? [],
     amount,
@@ -310,7 +314,9 @@ export function parseTarget(text: string, servers: readonly string[], store = fa
   const [, server = "", driver, workers, settings = ""] =
     /^([^@*+]*)(?:@([^+*]+))?(?:\*(\d+))?((?:\+[^+]*)*)$/.exec(text) ?? [];
   if (!servers.includes(server)) {
-    throw new UsageError(`--servers has "${text}": choose from ${servers.join(" ")}, each as NAME[@DRIVER][*WORKERS]`);
+    throw new UsageError(
+      `--servers has "${text}": choose from ${servers.join(" ")}, each as NAME[@DRIVER][*WORKERS][+SETTING=VALUE]`,
+    );
   }
   const set = settings
     .split("+")

@@ -124,7 +124,11 @@ test("--workload users: lists and inserts, and what a setting costs", async () =
 
 test.each([
   [["--workload", "nothing"], "error: option '--workload <name>' argument 'nothing' is invalid"],
-  [["--workload", "users", "http://127.0.0.1:1"], "--workload users adds users that stay"],
+  [
+    ["--workload", "users", "http://127.0.0.1:1"],
+    '"POST /users" adds what stays, so it loads servers started here only',
+  ],
+  [["--endpoints", "content"], '"content" writes: give --workload content or users'],
   [["--workload", "content", "--docker"], "--workload content starts servers on this machine"],
   [["--servers", "bun-raw+journal=wal"], '"journal=wal" of "bun-raw+journal=wal" is none of journal='],
   [["--workload", "users", "--servers", "bun-raw+speed=1"], '"speed=1" of "bun-raw+speed=1" is none of journal='],

@@ -46,6 +46,12 @@ export interface LoadOptions {
 
 /** What is posted to an endpoint whose name begins with POST. */
 const POSTED: Readonly<Record<string, string>> = {
+  "/content": JSON.stringify({
+    title: "A title",
+    body: "Some text. ".repeat(40),
+    author: "Ada Lovelace",
+    data: { tags: ["load"] },
+  }),
   "/users": JSON.stringify({ name: "Ada Lovelace", email: "ada@example.com" }),
 };
 
