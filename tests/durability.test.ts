@@ -227,29 +227,36 @@ function integrity(file: string): unknown {
   }
 }
 
-test.each(["bun-raw", "node-raw"])("%s replaces a worker that is killed, and nobody waits for it", async (SERVER) => {
-  const server = await start({ SERVER, WORKERS: "2" });
-  const slowest: number[] = [];
-  let going = true;
-  const asking = Array.from({ length: WRITERS }, async () => {
-    while (going) slowest.push((await ask(server.url, "GET", "/")).ms);
-  });
-  const killed = () => server.output().split("\n").length - 1;
-  while (killed() < WORKER_KILLS) {
-    const before = killed();
-    await until(() => family(server.pid).length === 3);
-    await sleep(100);
-    kill(family(server.pid).at(-1) as number);
-    await until(() => killed() > before);
-  }
-  await until(() => family(server.pid).length === 3);
-  going = false;
-  await Promise.all(asking);
-  expect(Math.max(...slowest)).toBeLessThan(HANG_MS);
-  expect((await readIdentity(server.url, never))?.pid).toBe(server.pid);
-  expect(server.output()).toMatch(/^(worker \d+ ended by SIGKILL: starting another in \d+ ms\n)+$/);
-  await end(server);
-});
+for (const SERVER of ["bun-raw", "node-raw"]) {
+  testIf(
+    linux,
+    "only Linux tells a process's children",
+    `${SERVER} replaces a worker that is killed, and nobody waits for it`,
+    async () => {
+      const server = await start({ SERVER, WORKERS: "2" });
+      const slowest: number[] = [];
+      let going = true;
+      const asking = Array.from({ length: WRITERS }, async () => {
+        while (going) slowest.push((await ask(server.url, "GET", "/")).ms);
+      });
+      const killed = () => server.output().split("\n").length - 1;
+      while (killed() < WORKER_KILLS) {
+        const before = killed();
+        await until(() => family(server.pid).length === 3);
+        await sleep(100);
+        kill(family(server.pid).at(-1) as number);
+        await until(() => killed() > before);
+      }
+      await until(() => family(server.pid).length === 3);
+      going = false;
+      await Promise.all(asking);
+      expect(Math.max(...slowest)).toBeLessThan(HANG_MS);
+      expect((await readIdentity(server.url, never))?.pid).toBe(server.pid);
+      expect(server.output()).toMatch(/^(worker \d+ ended by SIGKILL: starting another in \d+ ms\n)+$/);
+      await end(server);
+    },
+  );
+}
 
 describe("SQLite", () => {
   test.each([...DRIVERS.bun])(
@@ -310,6 +317,7 @@ describe("SQLite", () => {
     });
 
     testIf(mountable, "only root can mount a small disk", "a full disk is answered 507, and reads go on", async () => {
+      expect(mountable).toBe(true); // or it would be another disk
       const ballast = join(disk, "ballast");
       const at = all.map(({ server, ledger }) => work(server.url, ledger));
       const more = (count: number, is: (answer: Answer) => boolean) => {
@@ -373,16 +381,20 @@ describeIf(findPrograms() !== null, "PostgreSQL is not installed", "Postgres", (
   const env = (client: string, url: string) => ({ STORE: "postgres", POSTGRES_CLIENT: client, DATABASE_URL: url });
 
   describe("goes and comes back", () => {
-    const GOES: Readonly<Record<string, () => Promise<void>>> = {
-      "shut down": () => postgres.stopServer(),
-      "killed with all its processes": () => {
-        kill(postgres.pid as number);
-        return postgres.stopServer();
-      },
-    };
-    const kinds = CLIENTS.bun.flatMap((client) => {
-      return [0, 6].map((i) => ({ client, SERVER: platforms(CLIENTS, client)[i]?.SERVER ?? "", proxied: i > 0 }));
-    });
+    const GOES: [how: string, times: number, go: () => Promise<void>][] = [
+      ["shut down", LONG ? KILLS : 1, () => postgres.stopServer()],
+      [
+        "killed with all its processes",
+        KILLS,
+        () => {
+          kill(postgres.pid as number);
+          return postgres.stopServer();
+        },
+      ],
+    ];
+    const kinds = CLIENTS.bun.flatMap((client) =>
+      [0, 6].map((i) => ({ client, SERVER: platforms(CLIENTS, client)[i]?.SERVER ?? "", proxied: i > 0 })),
+    );
     let proxy: NetServer;
     let all: { name: string; server: Server; ledger: Ledger; url: string }[];
     beforeAll(async () => {
@@ -431,13 +443,15 @@ describeIf(findPrograms() !== null, "PostgreSQL is not installed", "Postgres", (
       return late;
     };
 
-    test.each(Object.entries(GOES))(
+    test.each(GOES)(
       "%s",
-      async (how, go) => {
-        for (let i = 0; i < KILLS; i++) {
+      async (how, times, go) => {
+        for (let i = 0; i < times; i++) {
           let late = ["all"];
-          for (let attempt = 0; attempt < 3 && late.length > 0; attempt++)
+          // What the machine does at the same time can only make it slower, so the best of three counts.
+          for (let attempt = 0; attempt < 3 && late.length > 0; attempt++) {
             late = await outage(how, go, AWAY_MS[i % 2] as number);
+          }
           expect(late).toEqual([]);
         }
       },
