@@ -11,7 +11,7 @@ setup_k6
 setup_database
 
 # Tests that measure, or that look for what a run has left: nothing else may run beside them.
-ALONE="agents bench containers handwritten hostile instrument k6 workloads"
+ALONE="agents bench handwritten hostile instrument k6 workloads"
 
 code=0
 reports=.tools/tests

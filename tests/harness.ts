@@ -65,7 +65,8 @@ export function must(command: string[], env: Record<string, string> = {}): strin
   return stdout.trim();
 }
 
-export const IMAGE = "http-benchmark:test";
+/** Of this process alone: test files run two at a time. */
+export const IMAGE = `http-benchmark:test-${process.pid}`;
 
 /** The image, while the tests of a describe run. */
 export function withImage(): void {
