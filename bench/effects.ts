@@ -10,8 +10,8 @@ export interface MainEffect {
   /** The choice, and the one that it is compared with. */
   readonly to: string;
   readonly from: string;
-  /** CPU time per request, `to` ÷ `from`; all of an endpoint hold at once, with 95 %. */
-  readonly cpu: Interval;
+  /** CPU time per request, `to` ÷ `from`; all of an endpoint hold at once, with 95 %. Null where duets compared no pair. */
+  readonly cpu: Interval | null;
   /** Requests per second of solo slices, `to` ÷ `from`. */
   readonly goodput: Interval;
   /** The servers that are compared; each differs from its partner in nothing else. */
@@ -98,15 +98,27 @@ export function mainEffects({ comparison, rows }: Table, solos: readonly Slice[]
       .map((of) => ({ factor, ...(of[0] as (typeof of)[0]), pairs: of.map(({ pair }) => pair) }))
       .sort((a, b) => b.pairs.length - a.pairs.length || (`${a.to} ${a.from}` < `${b.to} ${b.from}` ? -1 : 1));
   });
-  return found.map(({ factor, to, from, pairs }) => {
-    const effect = { factor, to, from, pairs };
-    const weights = new Map<string, number>();
-    for (const [to, from] of effect.pairs) {
-      weights.set(to, (weights.get(to) ?? 0) + 1 / effect.pairs.length);
-      weights.set(from, (weights.get(from) ?? 0) - 1 / effect.pairs.length);
-    }
-    return { ...effect, cpu: contrast(comparison, weights, found.length), goodput: goodputRatio(effect.pairs, solos) };
-  });
+  const compared = new Set(comparison.standings.map(({ name }) => name));
+  const seen = found.map(({ factor, to, from, pairs }) => ({
+    effect: { factor, to, from, pairs },
+    duets: pairs.filter((pair) => pair.every((name) => compared.has(name))),
+  }));
+  const family = seen.filter(({ duets }) => duets.length > 0).length;
+  return seen.map(({ effect, duets }) => ({
+    ...effect,
+    cpu: duets.length > 0 ? contrast(comparison, weightsOf(duets), family) : null,
+    goodput: goodputRatio(effect.pairs, solos),
+  }));
+}
+
+/** Of each server in the mean over pairs. */
+function weightsOf(pairs: MainEffect["pairs"]): Map<string, number> {
+  const weights = new Map<string, number>();
+  for (const [to, from] of pairs) {
+    weights.set(to, (weights.get(to) ?? 0) + 1 / pairs.length);
+    weights.set(from, (weights.get(from) ?? 0) - 1 / pairs.length);
+  }
+  return weights;
 }
 
 /** Twins and servers that do not say what they are have no choices. */

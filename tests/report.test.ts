@@ -170,6 +170,18 @@ test("what was searched is said of the stores: writes per second, and what they 
   expect(endpoints.every(({ load }) => load === "closed")).toBe(true); // what the search tried is no measurement
 });
 
+test("a choice that no duet compared has no CPU time, but its requests per second", () => {
+  const [name, endpoint] = ["bun-hono@better-sqlite3", "/sqlite/random-5fields/5"];
+  const slices = known().filter(
+    (slice) => slice.kind !== "duet" || slice.endpoint !== endpoint || ![slice.name, slice.partner].includes(name),
+  );
+  const report = reportOf(slices, null);
+  const found = report.endpoints.find((one) => one.endpoint === endpoint)?.effects ?? [];
+  const effect = found.find(({ factor }) => factor === "driver");
+  expect([effect?.to, effect?.cpu, effect?.goodput.estimate]).toEqual(["better-sqlite3", null, expect.any(Number)]);
+  expect(report.answer.join()).not.toMatch(/NaN|undefined|null/);
+});
+
 describe("the order of rows", () => {
   for (const seed of [1, 2, 3]) {
     test(`does not matter (${seed})`, async () => {

@@ -1,8 +1,7 @@
 import type { Identity } from "../../shared/identity.ts";
-import type { MainEffect } from "../effects.ts";
 import { SEQUENCE } from "../plan.ts";
 import type { Manifest } from "../session.ts";
-import { stateOf } from "../statistics.ts";
+import { type Interval, stateOf } from "../statistics.ts";
 import { count, listed, percent, ratio } from "./format.ts";
 import type { Endpoint } from "./report.ts";
 
@@ -105,18 +104,20 @@ function effects(endpoints: readonly Endpoint[]): string[] {
     // A driver matters only where it is asked.
     const seen = of.filter(({ factor, endpoint }) => factor !== "driver" || !NO_DATABASE.has(endpoint));
     if (seen.length === 0) return [];
-    const different = seen.filter(({ cpu }) => stateOf(cpu) === "different").length;
+    const compared = seen.flatMap(({ endpoint, cpu }) => (cpu ? [{ endpoint, of: cpu }] : []));
+    const different = compared.filter(({ of }) => stateOf(of) === "different").length;
     const waits = seen[0]?.factor === "workers" || seen[0]?.factor === "settings";
-    const rate = waits ? `; ${extremes(seen, "goodput", "requests/s")}` : "";
-    return `${choice}: ${extremes(seen, "cpu", "CPU time")}${rate}; different at ${different} of ${seen.length} endpoints.`;
+    const rates = waits ? seen.map(({ endpoint, goodput }) => ({ endpoint, of: goodput })) : [];
+    const said = [...extremes(compared, "CPU time"), ...extremes(rates, "requests/s")].join("; ");
+    return `${choice}: ${said}; different at ${different} of ${compared.length} endpoints.`;
   });
 }
 
 /** `CPU time × 0.64 (0.61–0.68) at /plain to × 0.83 (0.78–0.88) at /html-template` */
-function extremes(of: readonly (MainEffect & { endpoint: string })[], field: "cpu" | "goodput", what: string): string {
-  const sorted = of.toSorted((a, b) => a[field].estimate - b[field].estimate);
-  const [least, most] = [sorted[0], sorted.at(-1)].map((one) => one && `× ${ratio(one[field])} at ${one.endpoint}`);
-  return `${what} ${least === most ? least : `${least} to ${most}`}`;
+function extremes(found: readonly { readonly endpoint: string; readonly of: Interval }[], what: string): string[] {
+  const sorted = found.toSorted((a, b) => a.of.estimate - b.of.estimate);
+  const [least, most] = [sorted[0], sorted.at(-1)].map((one) => one && `× ${ratio(one.of)} at ${one.endpoint}`);
+  return least === undefined ? [] : [`${what} ${least === most ? least : `${least} to ${most}`}`];
 }
 
 /** Pairs that no endpoint told apart. */

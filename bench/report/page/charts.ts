@@ -263,7 +263,7 @@ export function effect(
   canvas: Canvas,
 ): Element {
   const data = endpoints.flatMap(({ endpoint, effects }) =>
-    effects.filter((one) => one.to === to && one.from === from).map(({ cpu }) => ({ endpoint, ...cpu })),
+    effects.flatMap((one) => (one.cpu && one.to === to && one.from === from ? [{ endpoint, ...one.cpu }] : [])),
   );
   return draw(`CPU time per request of ${to} ÷ ${from}`, canvas, {
     height: ROW_HEIGHT * data.length + 75,
