@@ -49,7 +49,9 @@ export async function withTargets<T>(
     for (const spec of specs) {
       const target = await startTarget(session, spec);
       const same = targets.filter(({ name }) => name.replace(/#\d+$/, "") === target.name).length;
-      targets.push(same === 0 ? target : { ...target, name: `${target.name}#${same + 1}` });
+      const name = same === 0 ? target.name : `${target.name}#${same + 1}`;
+      targets.push({ ...target, name });
+      if (target.identity && WORKLOADS[plan.workload].store) session.manifest.stores[name] = target.identity.store;
       await verify(target, plan.endpoints, signal);
     }
     return await use(targets);
@@ -81,9 +83,6 @@ async function measureBlock(session: Session, block: number, targets: Target[]):
   const { manifest, progress } = session;
   const { plan } = manifest;
   const { restart, endpoint: endpointSeconds, once } = duration(plan);
-  if (WORKLOADS[plan.workload].store) {
-    for (const { name, identity } of targets) if (identity) manifest.stores[name] = identity.store;
-  }
   const names = targets.map(({ name }) => name);
   const named = new Map(targets.map((target) => [target.name, target]));
   const find = (name: string) => named.get(name) as Target;

@@ -52,8 +52,9 @@ export const COLUMNS: readonly Column[] = [
   },
 ];
 
-/** CPU time per request of one server at all endpoints, as a multiple of the least, and its ties. */
+/** CPU time per request of one server at all endpoints, as a multiple of the least, and its ties; null without duets. */
 export const overview = (endpoints: readonly Endpoint[]) => {
+  if (endpoints.every(({ comparison }) => comparison === null)) return null;
   const names = [...new Set(endpoints.flatMap(({ rows }) => rows.map(({ name }) => name)))].sort();
   const cell = ({ rows }: Endpoint, name: string) => {
     const standing = rows.find((row) => row.name === name)?.standing;

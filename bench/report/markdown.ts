@@ -6,12 +6,11 @@ import { sight } from "./terminal.ts";
 
 /** The answer, CPU time of all servers at all endpoints, and each endpoint's table folded. */
 export function markdown({ run, host, answer, endpoints, servers }: Report): string {
-  const { title, head, rows } = overview(endpoints);
+  const together = overview(endpoints);
   return [
     `Run ${run} on ${host}.`,
     answer.map((line) => `- ${line}`).join("\n"),
-    `${title}.`,
-    table(head, rows, (i) => i === 0),
+    ...(together ? [`${together.title}.`, table(together.head, together.rows, (i) => i === 0)] : []),
     ...endpoints.map(folded),
     fold(`Servers, after ${servers.endpoint}`, [tableOf(SERVER_COLUMNS, servers.rows)]),
   ].join("\n\n");

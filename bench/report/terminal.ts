@@ -30,8 +30,9 @@ function heading({ run, host, connections, manifest }: Report): string {
 
 /** One row per server, where there are several endpoints and room for them. */
 function allTogether(endpoints: readonly Endpoint[], width: number): string[] {
-  if (endpoints.length < 2) return [];
-  const { title, head, rows } = overview(endpoints);
+  const together = overview(endpoints);
+  if (together === null || endpoints.length < 2) return [];
+  const { title, head, rows } = together;
   const broken = head.map((path) => path.replace(/(?<=[-\w])(?=\/)|(?<=-)/g, "\n"));
   return [2, 1]
     .map((gap) => `${title}\n${renderText(broken, rows, gap)}`)
