@@ -98,16 +98,20 @@ testIf(
       run(["taskset", "-c", `${core}`, "sh", "-c", "while :; do :; done"]),
     );
     try {
-      // bench.sh puts .tools/bin first, so this is called as bench.sh calls it.
-      const file = newFile();
-      const args = ["--results", file, "--servers", "bun-raw", "--endpoints", "/plain", "--seconds", "2"];
-      const { code, output } = await finish(["bun", "bench/cli.ts", ...args], { PATH: bin + delimiter + PATH });
-      expect([code, output]).toEqual([0, expect.stringContaining("all client-bound, so not ranked")]);
-      // One of the slices may have been just below the ceiling, which is as noisy; nothing else was the limit.
-      const others = verdictsOf(rowsOf(file).filter(({ Kind }) => Kind === "closed")).filter(
-        (one) => one !== "client-bound",
-      );
-      expect(["", "undetermined"]).toContain(others.join());
+      // bench.sh puts .tools/bin first, so this is called as bench.sh calls it. What the machine does at the same time may
+      // hold the server back as well, so one run of three has to see it.
+      const seen: string[] = [];
+      for (let i = 0; i < 3 && !seen.includes("client-bound"); i++) {
+        const file = newFile();
+        const args = ["--results", file, "--servers", "bun-raw", "--endpoints", "/plain", "--seconds", "2"];
+        const { code, output } = await finish(["bun", "bench/cli.ts", ...args], { PATH: bin + delimiter + PATH });
+        expect([code, output]).toEqual([0, expect.stringContaining("rows are in")]);
+        const closed = rowsOf(file).filter(({ Kind }) => Kind === "closed");
+        if (output.includes("all client-bound, so not ranked")) seen.push("client-bound");
+        // One of the slices may have been just below the ceiling, which is as noisy; nothing else was the limit.
+        for (const verdict of verdictsOf(closed)) expect(["client-bound", "undetermined"]).toContain(verdict ?? "");
+      }
+      expect(seen).toEqual(["client-bound"]);
     } finally {
       for (const { child } of busy) child.kill("SIGKILL");
     }

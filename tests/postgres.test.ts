@@ -1,6 +1,6 @@
 /** The throw-away PostgreSQL, as this machine has it installed. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
@@ -12,7 +12,6 @@ import { describeIf, finish, run, scratch, until } from "./harness.ts";
 const MODULE = join(import.meta.dir, "../bench/targets/postgres.ts");
 const linux = process.platform === "linux";
 const folder = scratch();
-afterAll(() => rmSync(folder, { recursive: true }));
 /** Whether a process runs; one that its parent has yet to reap has no command line. */
 function isAlive(pid: number): boolean {
   try {

@@ -7,6 +7,7 @@ import { createServer, type Socket } from "node:net";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
+import { setTimeout as sleep } from "node:timers/promises";
 import { UsageError } from "../../shared/errors.ts";
 import type { EngineSpec } from "../plan.ts";
 
@@ -53,8 +54,13 @@ export async function openEngine(spec: EngineSpec, signal: AbortSignal): Promise
   let shipped = false;
   const close = async () => {
     bridge?.close();
-    // What an engine that is gone still has is removed at the next start.
-    await remove(last, OWNER).catch(() => {});
+    // It may be busy with what it was asked for last. What an engine that is gone still has is removed at the next start.
+    const attempt = () =>
+      remove(last, OWNER).then(
+        () => true,
+        () => false,
+      );
+    for (let tries = 3; tries > 0 && !(await attempt()); tries--) await sleep(500);
     if (shipped) await last("rmi", image).catch(() => {});
   };
   try {
