@@ -143,19 +143,22 @@ function suite(name: string, runtime: Runtime, driver: string, workers: number):
       }
     });
 
-    test(`${path}/:size draws ids uniformly and misses none`, async () => {
-      const draws = new Array<number>(ROWS).fill(0);
-      for (let i = 0; i < 40; i++) {
-        for (const { id } of (await (await get(`${path}/500`)).json()) as { id: number }[])
-          draws[id - 1] = (draws[id - 1] ?? Number.NaN) + 1;
-      }
-      // 20 draws are expected of each id, so one that never comes is one run in 400,000.
-      expect(Math.min(...draws)).toBeGreaterThan(0);
-      expect(draws).toHaveLength(ROWS);
-      const bins = Array.from({ length: 20 }, (_, i) => draws.slice(i * 50, (i + 1) * 50).reduce((a, b) => a + b));
-      const chiSquare = bins.reduce((sum, n) => sum + (n - 1_000) ** 2 / 1_000, 0);
-      expect(chiSquare).toBeLessThan(70); // 19 degrees of freedom: exceeded by chance once in 10 million
-    });
+    // Drawn in shared/, by each driver: adapter and workers have no part in it.
+    if (name.endsWith("-raw") && workers === 1) {
+      test(`${path}/:size draws ids uniformly and misses none`, async () => {
+        const draws = new Array<number>(ROWS).fill(0);
+        for (let i = 0; i < 40; i++) {
+          for (const { id } of (await (await get(`${path}/500`)).json()) as { id: number }[])
+            draws[id - 1] = (draws[id - 1] ?? Number.NaN) + 1;
+        }
+        // 20 draws are expected of each id, so one that never comes is one run in 400,000.
+        expect(Math.min(...draws)).toBeGreaterThan(0);
+        expect(draws).toHaveLength(ROWS);
+        const bins = Array.from({ length: 20 }, (_, i) => draws.slice(i * 50, (i + 1) * 50).reduce((a, b) => a + b));
+        const chiSquare = bins.reduce((sum, n) => sum + (n - 1_000) ** 2 / 1_000, 0);
+        expect(chiSquare).toBeLessThan(70); // 19 degrees of freedom: exceeded by chance once in 10 million
+      });
+    }
   }
 
   test("a bad size is a 400 that names it", async () => {

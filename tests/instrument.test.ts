@@ -210,14 +210,14 @@ describeIf(existsSync(toxiproxy), "toxiproxy could not be built with Go", "behin
   });
 
   test("160 ms are network-bound for four servers, and CPU time per request orders them all the same", async () => {
-    const far = await measured(["--endpoints", HEAVY, "--seconds", "1.5", ...(await linesTo(servers, latency))]);
+    const far = await measured(["--endpoints", HEAVY, "--seconds", "1", ...(await linesTo(servers, latency))]);
     expect(verdictsOf(far.solos)).toEqual(["network-bound"]);
     for (const row of far.solos) {
       expect(Number(row.QPS)).toBeWithin(560, 625); // 100 connections ÷ 160 ms, at most
       expect(Number(row.AvgMs)).toBeWithin(160, 180);
     }
     expect(far.output).toContain("all network-bound, so not ranked by requests/s: you measured your 160 ms line");
-    const near = await measured(["--endpoints", HEAVY, "--seconds", "0.6", "--servers", NAMES.join()]);
+    const near = await measured(["--endpoints", HEAVY, "--seconds", "0.4", "--servers", NAMES.join()]);
     const costs = (file: string) => {
       const rows = readReport(file).endpoints[0]?.rows ?? [];
       return NAMES.map(
