@@ -10,6 +10,7 @@ import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { UsageError } from "../../shared/errors.ts";
 import type { EngineSpec } from "../plan.ts";
+import { isAlive } from "./folders.ts";
 
 /** An engine that has the image and the database. */
 export interface Engine {
@@ -97,14 +98,6 @@ async function removeLeftovers(docker: Docker): Promise<void> {
   for (const owner of new Set(owners)) {
     const [host, pid] = owner.split(":");
     if (host === hostname() && !isAlive(Number(pid))) await remove(docker, owner);
-  }
-}
-
-export function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
   }
 }
 

@@ -2,24 +2,14 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import {
-  chmodSync,
-  chownSync,
-  existsSync,
-  globSync,
-  mkdtempSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { chmodSync, chownSync, existsSync, globSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { SQL } from "bun";
 import { UsageError } from "../../shared/errors.ts";
 import { pinned } from "../cores.ts";
+import { folderOnDisk } from "./folders.ts";
 import { freePort } from "./local.ts";
-import { ON_DISK } from "./target.ts";
 
 export interface Postgres {
   /** postgres://…, with the password; stays the same over restarts. */
@@ -55,7 +45,6 @@ const PACKAGES = [
   "/usr/local/opt/postgresql*/bin",
 ];
 const IMAGE = "postgres:18";
-const PREFIX = join(ON_DISK, "http-benchmark-postgres-");
 /** In the data directory, so that a copy brings its own; the server ignores it. */
 const PASSWORD = "password";
 /** macOS may not have C.UTF-8; C sorts the same. */
@@ -168,7 +157,7 @@ async function needDocker(signal: AbortSignal): Promise<void> {
 const newPassword = () => randomBytes(16).toString("hex");
 
 function ownFolder(user: User | null): string {
-  const folder = mkdtempSync(PREFIX);
+  const folder = folderOnDisk("postgres");
   if (user) chownSync(folder, user.uid, user.gid);
   return folder;
 }

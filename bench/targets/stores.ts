@@ -1,10 +1,9 @@
-import { copyFileSync, existsSync, globSync, mkdtempSync, rmSync } from "node:fs";
+import { copyFileSync, existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { SQL } from "bun";
 import { UsageError } from "../../shared/errors.ts";
-import { isAlive } from "./engine.ts";
+import { folderOnDisk } from "./folders.ts";
 import { type Postgres, startPostgres } from "./postgres.ts";
-import { ON_DISK } from "./target.ts";
 
 /** What one server keeps contents in, thrown away when it stops. */
 export interface ServerStore {
@@ -23,19 +22,15 @@ export interface Stores {
 }
 
 const CONTENTS = "content.db";
-const PREFIX = join(ON_DISK, "http-benchmark-contents-");
 
 export function openStores(signal: AbortSignal): Stores {
-  for (const folder of globSync(`${PREFIX}*`)) {
-    if (!isAlive(Number(folder.slice(PREFIX.length).split("-")[0]))) rmSync(folder, { recursive: true });
-  }
   let folder: string | undefined;
   let copies = 0;
   let databases: Promise<Databases> | undefined;
 
   async function sqlite(): Promise<ServerStore> {
     if (!existsSync(CONTENTS)) await createdb(["--contents", "--file", CONTENTS], signal);
-    folder ??= mkdtempSync(`${PREFIX}${process.pid}-`);
+    folder ??= folderOnDisk("contents");
     const file = join(folder, `${++copies}.db`);
     copyFileSync(CONTENTS, file);
     const close = async () => {

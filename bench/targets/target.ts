@@ -4,9 +4,6 @@ import type { Identity } from "../../shared/identity.ts";
 import { requestOf } from "../load/fortio.ts";
 import { SEQUENCE } from "../plan.ts";
 
-/** Where data lies that is to be on a disk: /tmp is memory on some machines. */
-export const ON_DISK = "/var/tmp";
-
 /** A server under test that is up. */
 export interface Target {
   readonly name: string;

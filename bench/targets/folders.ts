@@ -1,0 +1,30 @@
+import { globSync, mkdtempSync, rmSync } from "node:fs";
+import { join } from "node:path";
+
+/** Where data lies that is to be on a disk: /tmp is memory on some machines. */
+export const ON_DISK = "/var/tmp";
+
+/** @returns a new folder on a disk, of this process; those that processes of this kind have left that were killed are removed. */
+export function folderOnDisk(kind: string): string {
+  const prefix = join(ON_DISK, `http-benchmark-${kind}-`);
+  for (const folder of globSync(`${prefix}*`)) {
+    if (!isAlive(Number(folder.slice(prefix.length).split("-")[0]))) removeIfOurs(folder);
+  }
+  return mkdtempSync(`${prefix}${process.pid}-`);
+}
+
+function removeIfOurs(folder: string): void {
+  try {
+    rmSync(folder, { recursive: true, force: true });
+  } catch {
+    // another user's
+  }
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
