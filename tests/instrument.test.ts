@@ -210,7 +210,7 @@ describeIf(existsSync(toxiproxy), "toxiproxy could not be built with Go", "behin
   });
 
   test("160 ms are network-bound for four servers, and CPU time per request orders them all the same", async () => {
-    const far = await measured(["--endpoints", HEAVY, "--seconds", "1", ...(await linesTo(servers, latency))]);
+    const far = await measured(["--endpoints", HEAVY, "--seconds", "1.5", ...(await linesTo(servers, latency))]);
     expect(verdictsOf(far.solos)).toEqual(["network-bound"]);
     for (const row of far.solos) {
       expect(Number(row.QPS)).toBeWithin(560, 625); // 100 connections ÷ 160 ms, at most
