@@ -282,10 +282,8 @@ export async function solo(
   const options = { connections, seconds, rate: rate ?? undefined, resolutionSeconds: calibration?.resolutionSeconds };
   const one = await alone(session, target, endpoint, options);
   const { load: seen, usage } = one;
-  const { steps } = seen;
-  const number = nextSlice(session);
   const slice: Slice = {
-    ...common(session, block, number, endpoint, one),
+    ...common(session, block, nextSlice(session), endpoint, one),
     kind: rate === null ? "closed" : "open",
     connections,
     partner: null,
@@ -302,7 +300,7 @@ export async function solo(
       lineBytesPerSecond: manifest.lineBytesPerSecond[target.name] ?? null,
     }),
   };
-  const ofSteps = Object.entries(steps ?? {}).map(([step, load]) => ({
+  const ofSteps = Object.entries(seen.steps ?? {}).map(([step, load]) => ({
     endpoint: `${endpoint} ${step}`,
     histogram: load.histogram,
     slice: { ...slice, ...seenBy(load, seen.seconds), endpoint: `${endpoint} ${step}`, cpuUsPerRequest: null },

@@ -14,6 +14,9 @@ export function parseSlo(text: string): Slo {
   return { percentile: Number(p) as Slo["percentile"], limitMs: Number(limit) * (unit === "s" ? 1e3 : 1) };
 }
 
+/** `p99 < 50 ms` */
+export const promiseOf = ({ percentile, limitMs }: Slo): string => `p${percentile} < ${limitMs} ms`;
+
 /** What was seen at one rate. */
 export interface Trial {
   readonly kept: boolean;

@@ -1,7 +1,7 @@
 import { openapi } from "./content/openapi.ts";
 import { contentRoutes } from "./content/routes.ts";
-import type { Input, Route } from "./contract.ts";
-import { HttpError, notFound } from "./errors.ts";
+import type { Route } from "./contract.ts";
+import { integer, segment } from "./input.ts";
 import type { Table } from "./people.ts";
 import type { People } from "./stores/people.ts";
 import type { Store } from "./stores/store.ts";
@@ -27,15 +27,5 @@ const randomRows = (path: Route["path"], people: People, table: Table): Route =>
   method: "GET",
   path,
   type: "json",
-  handle: (input) => people.randomRows(table, sizeOf(input)),
+  handle: (input) => people.randomRows(table, integer("size", segment(input, "size"), MAX_SIZE)),
 });
-
-function sizeOf({ params }: Input): number {
-  const text = params.size ?? "";
-  if (text === "") throw notFound; // some routers match an empty segment, others do not
-  const size = /^[1-9]\d{0,2}$/.test(text) ? Number(text) : 0;
-  if (size < 1 || size > MAX_SIZE) {
-    throw new HttpError(400, `size must be an integer from 1 to ${MAX_SIZE}, not ${JSON.stringify(text)}`);
-  }
-  return size;
-}

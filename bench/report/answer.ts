@@ -1,6 +1,7 @@
 import type { Identity } from "../../shared/identity.ts";
 import { SEQUENCE } from "../plan.ts";
 import type { Manifest } from "../session.ts";
+import { promiseOf } from "../slo.ts";
 import { type Interval, stateOf } from "../statistics.ts";
 import { count, listed, percent, ratio } from "./format.ts";
 import type { Endpoint } from "./report.ts";
@@ -29,7 +30,7 @@ function capacities(manifest: Manifest | null): string[] {
     Object.entries(byEndpoint).map(([endpoint, { low, high, reason, slo }]) => {
       const writes = WRITES[endpoint] ?? 1;
       const what = endpoint in WRITES ? "writes/s" : "requests/s";
-      const promise = `p${slo.percentile} < ${slo.limitMs} ms`;
+      const promise = promiseOf(slo);
       const store = manifest?.stores[name];
       const who = store ? `${name} (${store.driver})` : name;
       if (low === 0) return `${endpoint}: ${who} does not keep ${promise} at any rate tried; ${reason}.`;
@@ -41,7 +42,7 @@ function capacities(manifest: Manifest | null): string[] {
 
 /** What a commit that was answered survives, by where contents are kept. */
 function promises(manifest: Manifest | null): string[] {
-  const of = Object.entries(manifest?.stores ?? {}).map(([name, store]) => ({ name, promise: promiseOf(store) }));
+  const of = Object.entries(manifest?.stores ?? {}).map(([name, store]) => ({ name, promise: survival(store) }));
   return [...Map.groupBy(of, ({ promise }) => promise)].map(
     ([promise, all]) => `What ${listed(all.map(({ name }) => name))} answered ${promise}.`,
   );
@@ -61,7 +62,7 @@ const SYNCHRONOUS: Readonly<Record<string, string>> = {
   "delete extra": MACHINE,
 };
 
-function promiseOf({ name, file, journal, synchronous }: Identity["store"]): string {
+function survival({ name, file, journal, synchronous }: Identity["store"]): string {
   if (name === "memory" || file === ":memory:") return "is gone when the server ends";
   if (name === "postgres") return `${MACHINE} (Postgres with synchronous_commit, as it comes)`;
   return `${SYNCHRONOUS[`${journal} ${synchronous}`]} (SQLite, journal ${journal}, synchronous ${synchronous})`;

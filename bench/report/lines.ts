@@ -3,7 +3,7 @@ import type { Cores } from "../cores.ts";
 import type { Outcome } from "../duel.ts";
 import { isHere, orderOf, type Plan, totalSeconds } from "../plan.ts";
 import type { Finding } from "../self-test/self-test.ts";
-import type { Capacity, Slo } from "../slo.ts";
+import { type Capacity, promiseOf, type Slo } from "../slo.ts";
 import { proportionInterval } from "../statistics.ts";
 import { percent, ratio } from "./format.ts";
 import { render } from "./terminal.ts";
@@ -48,7 +48,7 @@ export function outcome(pair: string, { endpoint, ratio: of, state, logRatios, s
 
 /** One line for the highest rate that keeps a promise. */
 export function capacityLine(name: string, endpoint: string, slo: Slo, { low, high, reason }: Capacity): string {
-  const promise = `p${slo.percentile} < ${slo.limitMs} ms`;
+  const promise = promiseOf(slo);
   if (low === 0) return `${name} ${endpoint}: ${promise} is not kept at any rate tried; ${reason}`;
   const interval = high === null ? "or more" : `(${low.toFixed(1)}–${high.toFixed(1)})`;
   return `${name} ${endpoint}: ${promise} up to ${low.toFixed(1)} requests/s ${interval}; ${reason}`;

@@ -1,6 +1,7 @@
 import { ulid } from "ulid";
 import type { Input, Route } from "../contract.ts";
 import { HttpError, notFound } from "../errors.ts";
+import { integer, segment } from "../input.ts";
 import { settle } from "../settle.ts";
 import type { Store } from "../stores/store.ts";
 import { type Content, isId, MAX_LIMIT, newContent, newDraft, newUser } from "./schema.ts";
@@ -68,22 +69,20 @@ function found<T>(value: T | undefined): T {
   return value;
 }
 
-function idOf({ params }: Input): string {
-  const id = params.id ?? "";
-  if (id === "") throw notFound; // some routers match an empty segment, others do not
+function idOf(input: Input): string {
+  const id = segment(input, "id");
   if (isId(id)) return id;
   throw new HttpError(400, `id must be a ULID, not ${JSON.stringify(id)}`);
 }
 
 function list(store: Store, { url = "" }: Input) {
   const query = new URLSearchParams(url.slice(`${url}?`.indexOf("?") + 1));
-  const [limit, after] = [query.get("limit") ?? String(LIMIT), query.get("after") ?? ""];
-  if (!/^[1-9]\d{0,2}$/.test(limit) || Number(limit) > MAX_LIMIT)
-    throw new HttpError(400, `limit must be an integer from 1 to ${MAX_LIMIT}, not ${JSON.stringify(limit)}`);
+  const limit = integer("limit", query.get("limit") ?? String(LIMIT), MAX_LIMIT);
+  const after = query.get("after") ?? "";
   if (after !== "" && !isId(after)) throw new HttpError(400, `after must be a ULID, not ${JSON.stringify(after)}`);
   // One more than asked for tells whether there is a next page.
-  return settle(store.list(after, Number(limit) + 1), (contents: Content[]) => {
-    const items = contents.slice(0, Number(limit));
+  return settle(store.list(after, limit + 1), (contents: Content[]) => {
+    const items = contents.slice(0, limit);
     return { items, next: contents.length > items.length ? items.at(-1)?.id : null };
   });
 }

@@ -57,6 +57,7 @@ const object = (properties: Record<string, object>, required = Object.keys(prope
 });
 const needed = ["title", "body", "author"];
 const content = object({ id: ulid, ...draft, created_at: time, updated_at: time });
+const kept = object({ id: { type: "integer" }, ...user });
 
 /** JSON Schemas (2020-12) of what is read and answered: requests are validated by them, and /openapi.json shows them. */
 export const SCHEMAS = {
@@ -68,8 +69,8 @@ export const SCHEMAS = {
     next: { ...ulid, type: ["string", "null"], description: "what the next page is after; null where there is none" },
   }),
   NewUser: object(user),
-  User: object({ id: { type: "integer" }, ...user }),
-  Users: { type: "array", items: object({ id: { type: "integer" }, ...user }) },
+  User: kept,
+  Users: { type: "array", items: kept },
   Id: ulid,
 };
 

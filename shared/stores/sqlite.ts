@@ -36,15 +36,8 @@ function migrate(db: Database): void {
 }
 
 function storeOf(db: Database): Store {
-  const [create, read, update, remove, list, users, addUser] = [
-    SQL.create,
-    SQL.read,
-    SQL.update,
-    SQL.remove,
-    SQL.list,
-    SQL.users,
-    SQL.addUser,
-  ].map((sql) => db.prepare(sql)) as Statements;
+  const prepared = Object.entries(SQL).map(([name, sql]) => [name, db.prepare(sql)]);
+  const { create, read, update, remove, list, users, addUser } = Object.fromEntries(prepared) as Statements;
   return {
     create(content) {
       attempt(content.id, () => create.run(...fromContent(content)));
@@ -61,8 +54,7 @@ function storeOf(db: Database): Store {
   };
 }
 
-type Statement = ReturnType<Database["prepare"]>;
-type Statements = [Statement, Statement, Statement, Statement, Statement, Statement, Statement];
+type Statements = Record<keyof typeof SQL, ReturnType<Database["prepare"]>>;
 
 /** Drivers give undefined or null for no row. */
 const one = (row: unknown): Content | undefined => (row ? toContent(row) : undefined);
