@@ -10,8 +10,8 @@ setup_fortio
 setup_k6
 setup_database
 
-# Tests that measure, or that look for what a run has left: nothing else may run beside them.
-ALONE="agents bench handwritten hostile instrument k6 workloads"
+# Tests of what is measured: nothing else may run beside them.
+ALONE="agents hostile instrument k6"
 
 code=0
 reports=.tools/tests
@@ -27,7 +27,7 @@ run() {
 if [ $# -gt 0 ]; then
   run chosen "$@"
 else
-  run beside --parallel=2 $(printf -- '--path-ignore-patterns=**/%s.test.ts ' $ALONE)
+  run beside --parallel=3 $(printf -- '--path-ignore-patterns=**/%s.test.ts ' $ALONE)
   run alone $(printf 'tests/%s.test.ts ' $ALONE)
 fi
 

@@ -99,21 +99,6 @@ test("two servers: duets and solo slices, tables, manifest, nothing left running
   if (process.platform === "linux") expect(left("turn")).toEqual([]);
 });
 
-test("duet ends when it can tell, tax compares with the hand-written twin", async () => {
-  const file = newFile();
-  const args = ["--endpoints", "/sqlite/random-5fields/5", "--results", file];
-  const duet = await finish(["./bench.sh", "duet", "bun-raw", "node-express", ...args], { MARKER: "duet" });
-  expect([duet.code, duet.output]).toEqual([0, expect.stringContaining("of the CPU time per request, different;")]);
-  const [, ratio] = /bun-raw ÷ node-express \S+: ([\d.]+) \(/.exec(duet.output) ?? [];
-  expect(Number(ratio)).toBeWithin(0.3, 0.9);
-  const tax = await finish(["./bench.sh", "tax", "--servers", "bun-raw", "--seconds", "20", ...args], {
-    MARKER: "duet",
-  });
-  expect([tax.code, tax.output]).toEqual([0, expect.stringMatching(/bun-raw ÷ by hand \S+: (0\.9|1\.[01])/)]);
-  expect(new Set(rowsOf(file).map(({ Kind }) => Kind))).toEqual(new Set(["duet"]));
-  if (process.platform === "linux") expect(left("duet")).toEqual([]);
-});
-
 test("mistakes in the pairs to compare are one line", async () => {
   for (const [args, message] of [
     [["duet", "bun-raw"], "missing required argument 'b'"],

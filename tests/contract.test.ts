@@ -2,7 +2,7 @@
 
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { existsSync, readFileSync } from "node:fs";
+import { copyFileSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DRIVERS, type Runtime } from "../shared/drivers/drivers.ts";
 import type { Identity } from "../shared/identity.ts";
@@ -58,6 +58,7 @@ const UNDECODABLE: Record<string, { status: number; reason: string }> = {
 };
 
 const folder = scratch();
+const made = makeDatabase(join(folder, "made.db"), ROWS);
 const linux = process.platform === "linux";
 
 for (const server of SERVERS) {
@@ -76,7 +77,7 @@ function suite(name: string, runtime: Runtime, driver: string, workers: number):
   const get = (path: string, init?: RequestInit) => fetch(server.url + path, init);
 
   beforeAll(async () => {
-    makeDatabase(file, ROWS);
+    copyFileSync(made, file);
     database = new Database(file);
     server = await startServer({
       SERVER: name,
@@ -226,7 +227,7 @@ function suite(name: string, runtime: Runtime, driver: string, workers: number):
         expect([response.status, await response.text()]).toEqual([500, '{"error":"internal error"}']);
         expect((await get("/plain")).status).toBe(200);
       }
-      expect(server.output()).toContain("person5");
+      await until(() => server.output().includes("person5"));
     } finally {
       database.run("ALTER TABLE hidden RENAME TO person5");
     }
@@ -258,7 +259,7 @@ function suite(name: string, runtime: Runtime, driver: string, workers: number):
         const pids = workersOf(server.pid);
         return pids.length === workers && !pids.includes(victim) && listeners() === workers;
       });
-      expect(server.output()).toContain(`worker ${victim} ended by SIGKILL`);
+      await until(() => server.output().includes(`worker ${victim} ended by SIGKILL`));
       for (let i = 0; i < 20; i++) expect((await get("/plain", { headers: { connection: "close" } })).status).toBe(200);
     });
   }

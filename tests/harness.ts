@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, test } from "bun:test";
+import { afterAll, beforeAll, describe, type TestOptions, test } from "bun:test";
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
@@ -128,16 +128,16 @@ export const rowsOf = (file: string): Record<string, string>[] => parse(readFile
 
 /** Processes that a bench.sh with this marker in its environment has left. */
 export function left(marker: string): string[] {
+  const read = (pid: string, file: string) => readFileSync(`/proc/${pid}/${file}`, "latin1");
   return readdirSync("/proc")
     .filter((pid) => /^\d+$/.test(pid))
-    .filter((pid) => {
+    .flatMap((pid) => {
       try {
-        return readFileSync(`/proc/${pid}/environ`, "latin1").includes(`MARKER=${marker}`);
+        return read(pid, "environ").includes(`MARKER=${marker}`) ? [read(pid, "cmdline").replaceAll("\0", " ")] : [];
       } catch {
-        return false;
+        return []; // ended since
       }
-    })
-    .map((pid) => readFileSync(`/proc/${pid}/cmdline`, "latin1").replaceAll("\0", " "));
+    });
 }
 
 /** Waits for something that takes as long as the machine needs; only a hang fails. */
@@ -166,7 +166,7 @@ export function testIf(
   reason: string,
   name: string,
   body: () => void | Promise<void>,
-  timeoutMs?: number,
+  options?: number | TestOptions,
 ): void {
-  describeIf(condition, reason, name, () => test(name, body, timeoutMs));
+  describeIf(condition, reason, name, () => test(name, body, options));
 }

@@ -9,6 +9,7 @@ import {
   describeIf,
   finish,
   left,
+  type Program,
   resultsIn,
   rowsOf,
   run,
@@ -19,15 +20,18 @@ import {
 } from "./harness.ts";
 
 const newFile = resultsIn(scratch());
-const folders = () => readdirSync(ON_DISK).filter((name) => name.startsWith("http-benchmark-"));
+/** Folders with stores of a run. */
+const foldersOf = ({ pid }: Program) => readdirSync(ON_DISK).filter((name) => name.includes(`-${pid}-`));
 const STEPS = ["1 POST", "2 GET", "3 PUT", "4 GET", "5 DELETE", "6 GET 404"].map((step) => `content ${step}`);
 const postgres = findPrograms() !== null;
 
 describeIf(postgres, "no PostgreSQL", "bench.sh --workload content", () => {
   test("SQLite, memory and Postgres in one run: sequences and their steps, and nothing left", async () => {
-    const [file, before] = [newFile(), folders()];
+    const file = newFile();
     const servers = "bun-raw,bun-raw@memory,bun-raw@pg+pool=5";
-    const { code, output } = await finish(bench(file, "--workload", "content", "--servers", servers));
+    const program = run(bench(file, "--workload", "content", "--servers", servers));
+    const { code } = await program.ended;
+    const output = program.output();
     expect([code, output]).toEqual([0, expect.stringContaining("rows are in")]);
     const rows = rowsOf(file);
     expect(new Set(rows.map(({ Endpoint }) => Endpoint))).toEqual(new Set(["content", ...STEPS]));
@@ -49,19 +53,20 @@ describeIf(postgres, "no PostgreSQL", "bench.sh --workload content", () => {
     );
     expect(text).toContain("What bun-raw@memory answered is gone when the server ends.");
     expect(text).toMatch(/memory instead of bun:sqlite on bun: CPU time × 0\.\d\d .* at content/);
-    await until(() => folders().length <= before.length);
+    await until(() => foldersOf(program).length === 0);
   });
 
   test("Ctrl-C leaves whole rows, no process and no data", async () => {
-    const [file, before] = [newFile(), folders()];
+    const file = newFile();
     for (const moment of ["block 1: start", "block 1 content"]) {
       const args = ["--workload", "content", "--servers", "bun-raw@pg,bun-raw"];
       const program = run(bench(file, ...args), { MARKER: moment });
       await until(() => program.output().includes(moment) || program.child.exitCode !== null);
+      await until(() => foldersOf(program).length > 0);
       program.child.kill("SIGINT");
       expect((await program.ended).code).toBe(130);
       await until(() => left(moment).length === 0);
-      await until(() => folders().length <= before.length);
+      await until(() => foldersOf(program).length === 0);
     }
     for (const row of rowsOf(file)) expect(Number(row.Requests)).toBeGreaterThan(0);
   });
@@ -104,9 +109,11 @@ test("a server that runs already has the contents afterwards that it had before,
 });
 
 test("--workload users: lists and inserts, and what a setting costs", async () => {
-  const [file, before] = [newFile(), folders()];
+  const file = newFile();
   const servers = ["", "+journal=delete+synchronous=full", "+file=:memory:"].map((settings) => `bun-raw${settings}`);
-  const { code, output } = await finish(bench(file, "--workload", "users", "--servers", servers.join()));
+  const program = run(bench(file, "--workload", "users", "--servers", servers.join()));
+  const { code } = await program.ended;
+  const output = program.output();
   expect([code, output]).toEqual([0, expect.stringContaining("rows are in")]);
   const rows = rowsOf(file);
   expect(new Set(rows.map(({ Endpoint }) => Endpoint))).toEqual(new Set(["/users", "POST /users"]));
@@ -119,7 +126,7 @@ test("--workload users: lists and inserts, and what a setting costs", async () =
   const text = output.replaceAll("\n  ", " ");
   expect(text).toContain("journal=delete, synchronous=full instead of as it comes with bun:sqlite: CPU time ×");
   expect(text).toMatch(/What bun-raw\+file=:memory: answered is gone when the server ends/);
-  await until(() => folders().length <= before.length);
+  await until(() => foldersOf(program).length === 0);
 });
 
 test.each([

@@ -4,7 +4,7 @@ import type { DockerSpec } from "../plan.ts";
 import type { Engine } from "./engine.ts";
 import { type Reading, type Target, untilReady } from "./target.ts";
 
-/** Ports of the engine's machine, of which a container gets the first that is free: a firewall can be told of them. */
+/** Ports of an engine's machine elsewhere, of which a container gets one that is free: a firewall can be told of them. */
 const PORTS = "3000-3099";
 
 /** The part of the engine's answer for a container that is read here. */
@@ -35,9 +35,8 @@ export async function startContainer(
 ): Promise<Target> {
   const since = performance.now();
   const remote = address.startsWith("ssh://");
-  const publish = remote ? PORTS : `127.0.0.1:${PORTS}`;
   const id = await engine.docker(
-    ...["run", "--detach", "--no-healthcheck", ...engine.common, "--publish", `${publish}:3000`],
+    ...["run", "--detach", "--no-healthcheck", ...engine.common, "--publish", `${remote ? PORTS : "127.0.0.1:"}:3000`],
     ...(cores ? ["--cpuset-cpus", cores] : []),
     ...run,
     ...Object.entries(env).flatMap(([name, value]) => ["--env", `${name}=${value}`]),

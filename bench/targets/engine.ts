@@ -31,6 +31,8 @@ export interface Engine {
 
 /** Marks containers and volumes; its value is the owner. */
 const LABEL = "http-benchmark";
+/** Marks the volume of a run that had to bring its image; its value is the image's name. */
+const BROUGHT = `${LABEL}.image`;
 const OWNER = `${hostname()}:${process.pid}`;
 const DATABASE = "data.db";
 
@@ -52,7 +54,6 @@ export async function openEngine(spec: EngineSpec, signal: AbortSignal): Promise
   const remote = address.startsWith("ssh://");
   const bridge = remote ? await openBridge(address) : null;
   const last = (...args: string[]) => docker(address, args, new AbortController().signal); // also after Ctrl-C
-  let shipped = false;
   const close = async () => {
     bridge?.close();
     // It may be busy with what it was asked for last. What an engine that is gone still has is removed at the next start.
@@ -62,15 +63,14 @@ export async function openEngine(spec: EngineSpec, signal: AbortSignal): Promise
         () => false,
       );
     for (let tries = 3; tries > 0 && !(await attempt()); tries--) await sleep(500);
-    if (shipped) await last("rmi", image).catch(() => {});
   };
   try {
-    shipped = await ship(image, address, signal);
+    const volume = await bringImage(image, address, signal);
     return {
       spec,
       host: remote ? await sshHost(address, signal) : "127.0.0.1",
       facts: { address, version: facts, image: await own("image", "inspect", "-f", "{{.Id}}", image) },
-      common: await bringData(image, address, signal),
+      common: await bringData(volume, image, address, signal),
       docker: own,
       get: async (path) => {
         const unix = bridge?.path ?? address.slice("unix://".length);
@@ -102,16 +102,22 @@ async function removeLeftovers(docker: Docker): Promise<void> {
 }
 
 async function remove(docker: Docker, owner: string): Promise<void> {
-  const mine = ["-q", "--filter", `label=${LABEL}=${owner}`];
+  const mine = ["--filter", `label=${LABEL}=${owner}`, "--format"];
   const lines = (text: string) => text.split("\n").filter((line) => line !== "");
-  const containers = lines(await docker("ps", "-a", ...mine));
+  const containers = lines(await docker("ps", "-a", ...mine, "{{.ID}}"));
   if (containers.length > 0) await docker("rm", "-f", "-v", ...containers);
-  const volumes = lines(await docker("volume", "ls", ...mine));
-  if (volumes.length > 0) await docker("volume", "rm", ...volumes);
+  for (const line of lines(await docker("volume", "ls", ...mine, `{{.Name}} {{.Label "${BROUGHT}"}}`))) {
+    const [volume = "", image] = line.split(" ");
+    if (image) await docker("rmi", image).catch(() => {}); // it never came, or others use it by now
+    await docker("volume", "rm", volume);
+  }
 }
 
-/** Sends the image to an engine elsewhere that has not the same, or lets it pull. @returns whether it had none of this name. */
-async function ship(image: string, address: string, signal: AbortSignal): Promise<boolean> {
+/**
+ * Sends the image to an engine elsewhere that has not the same, or lets it pull.
+ * @returns a volume for this run's data, which also says whether the engine had no image of this name.
+ */
+async function bringImage(image: string, address: string, signal: AbortSignal): Promise<string> {
   const idAt = (host: string | null) =>
     docker(host, ["image", "inspect", "-f", "{{.Id}}", image], signal).catch(() => {
       signal.throwIfAborted();
@@ -119,21 +125,23 @@ async function ship(image: string, address: string, signal: AbortSignal): Promis
     });
   const there = await idAt(address);
   const here = address.startsWith("ssh://") ? await idAt(null) : there;
-  if (there !== null && (here === null || here === there)) return false;
-  if (here === null) {
-    // A name with a slash is one of a registry.
-    if (image.includes("/")) return docker(address, ["pull", "-q", image], signal).then(() => true);
+  const isOfRegistry = image.includes("/");
+  if (here === null && there === null && !isOfRegistry) {
     throw new UsageError(`there is no image "${image}": make it by docker build -t ${image} . or name one by --image`);
   }
-  await docker(address, ["load", "-q"], signal, run(["save", image], null, signal).stdout);
-  return there === null;
+  const labels = [`${LABEL}=${OWNER}`, ...(there === null ? [`${BROUGHT}=${image}`] : [])];
+  const volume = await docker(address, ["volume", "create", ...labels.flatMap((label) => ["--label", label])], signal);
+  if (here === null && there === null) await docker(address, ["pull", "-q", image], signal);
+  else if (here !== null && here !== there) {
+    await docker(address, ["load", "-q"], signal, run(["save", image], null, signal).stdout);
+  }
+  return volume;
 }
 
-/** Puts the database into a volume of the engine. @returns options of `docker run` for this run's servers. */
-async function bringData(image: string, address: string, signal: AbortSignal): Promise<string[]> {
+/** Puts the database into the run's volume. @returns options of `docker run` for this run's servers. */
+async function bringData(volume: string, image: string, address: string, signal: AbortSignal): Promise<string[]> {
   const label = ["--label", `${LABEL}=${OWNER}`];
   if (!existsSync(DATABASE)) return label;
-  const volume = await docker(address, ["volume", "create", ...label], signal);
   const inside = (command: string, input?: Blob) => {
     const options = [...label, "-v", `${volume}:/data`, "--user", "0", "--network", "none", "--entrypoint", "sh"];
     return docker(address, ["run", "--rm", "-i", ...options, image, "-c", command], signal, input);
@@ -185,7 +193,7 @@ async function openBridge(address: string): Promise<{ path: string; close(): voi
   return { path, close };
 }
 
-/** @returns what docker printed. @throws UsageError with the last line that it complained with. */
+/** @returns what docker printed. @throws UsageError with the last line of its complaint, after which it may point to its help. */
 async function docker(
   host: string | null,
   args: readonly string[],
@@ -198,7 +206,8 @@ async function docker(
   signal.throwIfAborted();
   if (code === 0) return (stdout ?? "").trim();
   const where = host === null ? "" : ` at ${host}`;
-  throw new UsageError(`docker ${args[0]}${where} failed: ${stderr?.trim().split("\n").at(-1)}`);
+  const complaint = stderr?.split("\n").findLast((line) => line.trim() !== "" && !line.includes(" --help"));
+  throw new UsageError(`docker ${args[0]}${where} failed: ${complaint ?? `exit ${code}`}`);
 }
 
 function run(args: readonly string[], host: string | null, signal: AbortSignal, input?: Blob | ReadableStream) {
