@@ -27,7 +27,8 @@ run() {
 if [ $# -gt 0 ]; then
   run chosen "$@"
 else
-  run beside --parallel=3 $(printf -- '--path-ignore-patterns=**/%s.test.ts ' $ALONE)
+  # The slowest first: bun test --timings=tests/timings.json --update-timings measures them anew.
+  run beside --parallel=3 --timings=tests/timings.json $(printf -- '--path-ignore-patterns=**/%s.test.ts ' $ALONE)
   run alone $(printf 'tests/%s.test.ts ' $ALONE)
 fi
 

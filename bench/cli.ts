@@ -22,7 +22,7 @@ import { capacityLine, describe, found, order, outcome, selfTestTable } from "./
 import { type Progress, showProgress } from "./report/progress.ts";
 import { reportOf } from "./report/report.ts";
 import { terminal } from "./report/terminal.ts";
-import { coresFor, measure, measureCapacity, withTargets } from "./run.ts";
+import { capacitySeconds, coresFor, measure, measureCapacity, withTargets } from "./run.ts";
 import { type Finding, selfTest } from "./self-test/self-test.ts";
 import { closeSession, newSession, resumeSession, type Session } from "./session.ts";
 import { parseSlo, type Slo } from "./slo.ts";
@@ -156,7 +156,7 @@ async function run(urls: string[]): Promise<void> {
     servers,
   );
   if (dryRun) return console.log(`${describe(plan, coresFor(plan))}\n\n${order(plan)}`);
-  const session = await newSession(plan, coresFor(plan), results, progressOf(plan), interrupted.signal);
+  const session = await newSession(plan, coresFor(plan), results, progressOf(plan, slo), interrupted.signal);
   const running = plan.targets.filter(({ kind }) => kind === "url");
   await withTargets(session, running, async () => {}); // mistakes are said before anything is measured
   if (slo) return capacity(session, slo);
@@ -178,8 +178,8 @@ async function engineOf({ docker, image, cpuset, memory, readOnly }: Record<stri
   throw new UsageError(`${run[0]?.replace("-cpus", "")} is of containers: give --docker as well`);
 }
 
-function progressOf(plan: Plan): Progress {
-  return showProgress(totalSeconds(plan));
+function progressOf(plan: Plan, slo?: Slo): Progress {
+  return showProgress(slo ? capacitySeconds(plan, slo) : totalSeconds(plan));
 }
 
 async function finish(session: Session): Promise<void> {

@@ -9,7 +9,7 @@ import { type Histogram, merge } from "./load/histogram.ts";
 import { duration, isHere, isStep, type LocalSpec, orderOf, type Plan, type TargetSpec, WORKLOADS } from "./plan.ts";
 import { appendSlices, PROTOCOL, type Slice } from "./results.ts";
 import { lastBlock, type Session, type Warmup } from "./session.ts";
-import { type Capacity, type Slo, searchCapacity, type Trial } from "./slo.ts";
+import { type Bracket, type Capacity, capacityOf, type Slo, STARTS, searchCapacity, type Trial } from "./slo.ts";
 import { startContainer } from "./targets/container.ts";
 import { openEngine } from "./targets/engine.ts";
 import { start } from "./targets/local.ts";
@@ -377,37 +377,55 @@ async function keep(session: Session, slices: Slice[]): Promise<void> {
 /** Length of one attempt of the search: overload by 1 % must show as a queue longer than the promise. */
 const attemptSeconds = ({ limitMs }: Slo) => Math.min(10, Math.max(2, limitMs / 10));
 
-/** The highest rate at which a target keeps a promise, at each endpoint; targets in turn, one start each. */
+/** About the seconds of one search, after which the next start or endpoint comes. */
+const searchSeconds = (slo: Slo) => 10 * attemptSeconds(slo);
+export const capacitySeconds = ({ targets, endpoints }: Plan, slo: Slo): number =>
+  STARTS * targets.length * endpoints.length * searchSeconds(slo);
+
+/**
+ * The highest rate at which a target keeps a promise, at each endpoint; all targets in turn, as often as it takes for an
+ * interval, freshly started each time unless they run already.
+ */
 export async function measureCapacity(
   session: Session,
   slo: Slo,
   tell: (name: string, endpoint: string, capacity: Capacity) => void,
 ): Promise<void> {
-  const { plan } = session.manifest;
-  for (const spec of plan.targets) {
-    await withTargets(session, [spec], async ([target]) => {
-      if (!target) return;
-      await warmRestarted(session, [target], plan.endpoints);
-      await calibrateGenerator(session, [target]);
-      for (const endpoint of plan.endpoints) {
-        await warmEndpoint(session, [target], endpoint);
-        await calibrateTargets(session, [target], endpoint, () => slo.limitMs);
-        const attempt = async (rate: number) => {
-          session.progress.now(`${target.name} ${endpoint}: ${rate.toFixed(0)} requests/s`);
-          // Enough connections that an answer within the promise delays no later send, few that sends stay even.
-          const connections = Math.min(MOST_CONNECTIONS, Math.ceil((rate * slo.limitMs * 1.5) / 1e3));
-          const seconds = Math.max(attemptSeconds(slo), (10 * connections) / rate);
-          const slice = await solo(session, 1, endpoint, target, rate, seconds, connections);
-          const steps = session.slices.filter((one) => one.slice === slice.slice && isStep(one.endpoint));
-          return judge(slice, steps.length > 0 ? steps : [slice], slo);
-        };
-        const most = await solo(session, 1, endpoint, target, null, 1);
-        const capacity = await searchCapacity(attempt, most.goodput);
-        session.manifest.capacities[target.name] ??= {};
-        Object.assign(session.manifest.capacities[target.name] as object, { [endpoint]: { ...capacity, slo } });
-        tell(target.name, endpoint, capacity);
-      }
-    });
+  const { plan, capacities } = session.manifest;
+  const brackets = new Map<string, Bracket[]>();
+  for (let start = 1; start <= STARTS; start++) {
+    for (const spec of plan.targets) {
+      await withTargets(session, [spec], async ([target]) => {
+        if (!target) return;
+        await warmRestarted(session, [target], plan.endpoints);
+        await calibrateGenerator(session, [target]);
+        for (const endpoint of plan.endpoints) {
+          await warmEndpoint(session, [target], endpoint);
+          await calibrateTargets(session, [target], endpoint, () => slo.limitMs);
+          const attempt = async (rate: number) => {
+            session.progress.now(
+              `${target.name} ${endpoint}: ${rate.toFixed(0)} requests/s, start ${start} of ${STARTS}`,
+            );
+            // Enough connections that an answer within the promise delays no later send, few that sends stay even.
+            const connections = Math.min(MOST_CONNECTIONS, Math.ceil((rate * slo.limitMs * 1.5) / 1e3));
+            const seconds = Math.max(attemptSeconds(slo), (10 * connections) / rate);
+            const slice = await solo(session, start, endpoint, target, rate, seconds, connections);
+            const steps = session.slices.filter((one) => one.slice === slice.slice && isStep(one.endpoint));
+            return judge(slice, steps.length > 0 ? steps : [slice], slo);
+          };
+          const { goodput } = await solo(session, start, endpoint, target, null, 1);
+          const key = `${target.name} ${endpoint}`;
+          const found = brackets.get(key) ?? [];
+          const kept = found.at(-1)?.low;
+          found.push(await (kept ? searchCapacity(attempt, kept, 1.1) : searchCapacity(attempt, goodput, 2)));
+          brackets.set(key, found);
+          const capacity = capacityOf(found);
+          capacities[target.name] = { ...capacities[target.name], [endpoint]: { ...capacity, slo } };
+          session.progress.done(searchSeconds(slo));
+          if (start === STARTS) tell(target.name, endpoint, capacity);
+        }
+      });
+    }
   }
 }
 

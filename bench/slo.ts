@@ -1,4 +1,5 @@
 import { UsageError } from "../shared/errors.ts";
+import { meanInterval } from "./statistics.ts";
 
 /** A promise about latency, as `p99<50ms`. */
 export interface Slo {
@@ -24,29 +25,44 @@ export interface Trial {
   readonly why: string;
 }
 
-/** Highest rate that keeps a promise: it lies between `low`, which kept it, and `high`, which did not. */
-export interface Capacity {
+/** Of one start: the highest rate that keeps a promise lies between `low`, which kept it, and `high`, which did not. */
+export interface Bracket {
   readonly low: number;
   /** Null where no rate broke it. */
   readonly high: number | null;
   readonly reason: string;
 }
 
-/** Width of the interval at which the search ends, as a ratio. */
+/** Of several starts: the highest rate that keeps a promise, with its 95 % interval; the reason is the last one's. */
+export interface Capacity extends Bracket {
+  readonly rate: number;
+  readonly starts: number;
+}
+
+/** Starts of a server that make an interval. */
+export const STARTS = 3;
+
+/** Width of the bracket at which the search ends, as a ratio. */
 const PRECISION = 1.04;
 /** Of one rate: the majority decides, so that one hiccup of the host does not. */
 const TRIALS = 3;
 const MOST_RATES = 16;
 
 /**
- * Bisection on the logarithm of the rate, from `most`, about what a closed loop reached.
+ * Bisection on the logarithm of the rate.
  * @param attempt one run at a rate, of known length, so the search takes at most 48 of them
+ * @param guess where it begins: what a closed loop reached, or what an earlier start kept
+ * @param step ratio of the first two rates where the guess is broken; squared until one is kept
  */
-export async function searchCapacity(attempt: (rate: number) => Promise<Trial>, most: number): Promise<Capacity> {
+export async function searchCapacity(
+  attempt: (rate: number) => Promise<Trial>,
+  guess: number,
+  step: number,
+): Promise<Bracket> {
   let low = 0;
   let high: number | null = null;
   let reason = "it was kept at every rate tried";
-  let rate = most;
+  let rate = guess;
   for (let i = 0; i < MOST_RATES && (high === null || high / low > PRECISION); i++) {
     const { kept, why } = await majority(() => attempt(rate));
     if (kept) low = rate;
@@ -55,9 +71,27 @@ export async function searchCapacity(attempt: (rate: number) => Promise<Trial>, 
       reason = `at ${rate.toFixed(1)} requests/s ${why}`;
     }
     if (high === null) rate = low * 1.1;
-    else rate = low === 0 ? high / 2 : Math.sqrt(low * high);
+    else if (low > 0) rate = Math.sqrt(low * high);
+    else {
+      rate = high / step;
+      step **= 2;
+    }
   }
   return { low, high, reason };
+}
+
+/** From the geometric means of what each start kept, and of what it did not; of one start its own bracket. */
+export function capacityOf(starts: readonly Bracket[]): Capacity {
+  const lows = starts.map(({ low }) => low);
+  const highs = starts.flatMap(({ high }) => high ?? []);
+  const { reason } = starts.at(-1) as Bracket;
+  const least = Math.min(...lows);
+  const isBroken = highs.length === starts.length;
+  if (starts.length === 1 || least === 0) {
+    return { rate: least, low: least, high: isBroken ? Math.max(...highs) : null, starts: starts.length, reason };
+  }
+  const { estimate, low } = meanInterval(lows, true);
+  return { rate: estimate, low, high: isBroken ? meanInterval(highs, true).high : null, starts: starts.length, reason };
 }
 
 async function majority(attempt: () => Promise<Trial>): Promise<Trial> {

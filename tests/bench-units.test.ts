@@ -7,7 +7,7 @@ import { type FortioResult, type Load, toLoad } from "../bench/load/fortio.ts";
 import { type Histogram, merge, percentile } from "../bench/load/histogram.ts";
 import { ENDPOINTS, makePlan, type Options, orderOf, PRESETS, parseTarget, totalSeconds } from "../bench/plan.ts";
 import type { Slice } from "../bench/results.ts";
-import { parseSlo, searchCapacity } from "../bench/slo.ts";
+import { type Bracket, capacityOf, parseSlo, searchCapacity } from "../bench/slo.ts";
 import { type Evidence, explain, type Verdict, verdictOf } from "../bench/verdict.ts";
 import { SERVERS } from "./harness.ts";
 
@@ -322,16 +322,38 @@ describe("slo", () => {
   });
 
   test("the search brackets the highest rate that keeps it, in few attempts, whatever one hiccup says", async () => {
-    for (const truth of [3, 100, 940, 1_050]) {
+    for (const [truth, step] of [3, 100, 940, 1_050].flatMap((truth) =>
+      [1.1, 2].map((step) => [truth, step] as const),
+    )) {
       let attempts = 0;
       const attempt = async (rate: number) => ({ kept: rate <= truth && ++attempts % 4 !== 0, why: "p99 was 51 ms" });
-      const { low, high, reason } = await searchCapacity(attempt, 1_000);
+      const { low, high, reason } = await searchCapacity(attempt, 1_000, step);
       expect(low).toBeLessThanOrEqual(truth);
       expect(low).toBeGreaterThan(truth * 0.93);
       expect(high as number).toBeGreaterThan(truth);
       expect(attempts).toBeLessThan(80);
       expect(reason).toBe(`at ${high?.toFixed(1)} requests/s p99 was 51 ms`);
     }
-    expect(await searchCapacity(async () => ({ kept: false, why: "no" }), 100)).toMatchObject({ low: 0 });
+    expect(await searchCapacity(async () => ({ kept: false, why: "no" }), 100, 2)).toMatchObject({ low: 0 });
+  });
+
+  test("of several starts: geometric means, and Student's interval from what was kept to what was not", () => {
+    const brackets = [900, 1_000, 1_100].map((low) => ({ low, high: low * 1.04, reason: `${low}` }));
+    const { rate, low, high, ...rest } = capacityOf(brackets);
+    // mean and sd of the logarithms 6.8024, 6.9078, 7.0031 are 6.9044 and 0.1004; t(0.975, 2) = 4.3027
+    expect(rate).toBeCloseTo(996.66, 1);
+    expect(low / rate).toBeCloseTo(Math.exp((-4.3027 * 0.10041) / Math.sqrt(3)), 3);
+    expect((high as number) / (rate * 1.04)).toBeCloseTo(rate / low, 6);
+    expect(rest).toEqual({ starts: 3, reason: "1100" });
+    expect(capacityOf(brackets.slice(1, 2))).toEqual({
+      rate: 1_000,
+      low: 1_000,
+      high: 1_040,
+      starts: 1,
+      reason: "1000",
+    });
+    const [first] = brackets as [Bracket];
+    expect(capacityOf([first, { ...first, high: null }]).high).toBeNull();
+    expect(capacityOf([first, { ...first, low: 0 }])).toMatchObject({ rate: 0, low: 0, high: 936 });
   });
 });

@@ -27,15 +27,15 @@ const WRITES: Readonly<Record<string, number>> = { [SEQUENCE]: 3, "POST /content
 /** Up to how many requests or writes per second a promise about latency is kept. */
 function capacities(manifest: Manifest | null): string[] {
   return Object.entries(manifest?.capacities ?? {}).flatMap(([name, byEndpoint]) =>
-    Object.entries(byEndpoint).map(([endpoint, { low, high, reason, slo }]) => {
+    Object.entries(byEndpoint).map(([endpoint, { rate, low, high, starts, reason, slo }]) => {
       const writes = WRITES[endpoint] ?? 1;
       const what = endpoint in WRITES ? "writes/s" : "requests/s";
       const promise = promiseOf(slo);
       const store = manifest?.stores[name];
       const who = store ? `${name} (${store.driver})` : name;
-      if (low === 0) return `${endpoint}: ${who} does not keep ${promise} at any rate tried; ${reason}.`;
-      const most = high === null ? "or more" : `(${count(low * writes)}–${count(high * writes)})`;
-      return `${endpoint}: ${who} is enough for ${count(low * writes)} ${what} ${most} at ${promise}; ${reason}.`;
+      if (rate === 0) return `${endpoint}: ${who} does not keep ${promise} at any rate tried; ${reason}.`;
+      const interval = high === null ? "or more" : `(${count(low * writes)}–${count(high * writes)}, ${starts} starts)`;
+      return `${endpoint}: ${who} is enough for ${count(rate * writes)} ${what} ${interval} at ${promise}; in the last start ${reason}.`;
     }),
   );
 }

@@ -47,11 +47,12 @@ export function outcome(pair: string, { endpoint, ratio: of, state, logRatios, s
 }
 
 /** One line for the highest rate that keeps a promise. */
-export function capacityLine(name: string, endpoint: string, slo: Slo, { low, high, reason }: Capacity): string {
+export function capacityLine(name: string, endpoint: string, slo: Slo, capacity: Capacity): string {
+  const { rate, low, high, starts, reason } = capacity;
   const promise = promiseOf(slo);
-  if (low === 0) return `${name} ${endpoint}: ${promise} is not kept at any rate tried; ${reason}`;
-  const interval = high === null ? "or more" : `(${low.toFixed(1)}–${high.toFixed(1)})`;
-  return `${name} ${endpoint}: ${promise} up to ${low.toFixed(1)} requests/s ${interval}; ${reason}`;
+  if (rate === 0) return `${name} ${endpoint}: ${promise} is not kept at any rate tried; ${reason}`;
+  const interval = high === null ? "or more" : `(${low.toFixed(1)}–${high.toFixed(1)}, ${starts} starts)`;
+  return `${name} ${endpoint}: ${promise} up to ${rate.toFixed(1)} requests/s ${interval}; in the last start ${reason}`;
 }
 
 /** One line for what one way of measuring said of one pair. */
