@@ -52,7 +52,7 @@ const MOST_RATES = 16;
  * Bisection on the logarithm of the rate.
  * @param attempt one run at a rate, of known length, so the search takes at most 48 of them
  * @param guess where it begins: what a closed loop reached, or what an earlier start kept
- * @param step ratio of the first two rates where the guess is broken; squared until one is kept
+ * @param step ratio of the first two rates where the guess is broken; squared up to 2 until one is kept
  */
 export async function searchCapacity(
   attempt: (rate: number) => Promise<Trial>,
@@ -74,7 +74,7 @@ export async function searchCapacity(
     else if (low > 0) rate = Math.sqrt(low * high);
     else {
       rate = high / step;
-      step **= 2;
+      step = Math.min(2, step ** 2);
     }
   }
   return { low, high, reason };
