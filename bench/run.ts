@@ -402,17 +402,7 @@ export async function measureCapacity(
         for (const endpoint of plan.endpoints) {
           await warmEndpoint(session, [target], endpoint);
           await calibrateTargets(session, [target], endpoint, () => slo.limitMs);
-          const attempt = async (rate: number) => {
-            session.progress.now(
-              `${target.name} ${endpoint}: ${rate.toFixed(0)} requests/s, start ${start} of ${STARTS}`,
-            );
-            // Enough connections that an answer within the promise delays no later send, few that sends stay even.
-            const connections = Math.min(MOST_CONNECTIONS, Math.ceil((rate * slo.limitMs * 1.5) / 1e3));
-            const seconds = Math.max(attemptSeconds(slo), (10 * connections) / rate);
-            const slice = await solo(session, start, endpoint, target, rate, seconds, connections);
-            const steps = session.slices.filter((one) => one.slice === slice.slice && isStep(one.endpoint));
-            return judge(slice, steps.length > 0 ? steps : [slice], slo);
-          };
+          const attempt = (rate: number) => tryRate(session, start, endpoint, target, rate, slo);
           const { goodput } = await solo(session, start, endpoint, target, null, 1);
           const key = `${target.name} ${endpoint}`;
           const found = brackets.get(key) ?? [];
@@ -430,6 +420,23 @@ export async function measureCapacity(
 }
 
 const MOST_CONNECTIONS = 2_000;
+
+async function tryRate(
+  session: Session,
+  start: number,
+  endpoint: string,
+  target: Target,
+  rate: number,
+  slo: Slo,
+): Promise<Trial> {
+  session.progress.now(`${target.name} ${endpoint}: ${rate.toFixed(0)} requests/s, start ${start} of ${STARTS}`);
+  // Enough connections that an answer within the promise delays no later send, few that sends stay even.
+  const connections = Math.min(MOST_CONNECTIONS, Math.ceil((rate * slo.limitMs * 1.5) / 1e3));
+  const seconds = Math.max(attemptSeconds(slo), (10 * connections) / rate);
+  const slice = await solo(session, start, endpoint, target, rate, seconds, connections);
+  const steps = session.slices.filter((one) => one.slice === slice.slice && isStep(one.endpoint));
+  return judge(slice, steps.length > 0 ? steps : [slice], slo);
+}
 
 /** @param of whose latency the promise is: of a sequence, each of its steps keeps it */
 function judge(slice: Slice, of: readonly Slice[], { percentile, limitMs }: Slo): Trial {

@@ -171,7 +171,7 @@ test(
         /p99 < 20 ms up to ([\d.]+) requests\/s \(([\d.]+)–([\d.]+), 3 starts\); in the last start at/.exec(output) ??
         [];
       expect(Number(rate) / (1_000 / SERVICE_MS)).toBeWithin(0.93, 1.07);
-      expect([rate, high].map(Number)).toEqual([rate, high].map(Number).toSorted((a, b) => a - b));
+      expect(Number(high)).toBeGreaterThan(Number(rate));
       expect(Number(low)).toBeLessThanOrEqual(Number(rate));
       expect(solos.filter(({ Kind }) => Kind === "open").length).toBeGreaterThan(2);
     });

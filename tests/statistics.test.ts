@@ -227,7 +227,7 @@ const anyDifferent = ({ pairs }: Comparison) => pairs.some(({ state }) => state 
 const GRID = [2, 3, 5, 8, 12].flatMap((targets) => [3, 5, 10, 20].map((blocks) => [targets, blocks] as const));
 
 describe("simulated runs", () => {
-  test.each([0.01, 0.2])("spread %d: in 95 % of runs every interval covers the true ratio", (sd) => {
+  test.each([0.01, 0.05, 0.2])("spread %d: in 95 % of runs every interval covers the true ratio", (sd) => {
     const cells = GRID.map(([targets, blocks]) =>
       share(sd * 1e3, (run) => {
         const effects = times(targets, () => 0.1 * jStat.randn());
