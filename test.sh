@@ -13,6 +13,9 @@ setup_database
 # Tests of what is measured: nothing else may run beside them.
 ALONE="agents hostile instrument k6"
 
+# Long enough for any machine: only a hang fails.
+TIMEOUT_MS=900000
+
 code=0
 reports=.tools/tests
 rm -rf "$reports"
@@ -20,7 +23,7 @@ mkdir -p "$reports"
 run() {
   name=$1
   shift
-  bun test --timeout 120000 --reporter=junit --reporter-outfile="$reports/$name.xml" "$@" || code=$?
+  bun test --timeout "$TIMEOUT_MS" --reporter=junit --reporter-outfile="$reports/$name.xml" "$@" || code=$?
 }
 
 # shellcheck disable=SC2046,SC2086 # lists of arguments

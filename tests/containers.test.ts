@@ -59,7 +59,7 @@ describeIf(works("docker", "info"), "no Docker engine answers", "bench.sh --dock
       const [container] = left();
       if (container) spawnSync("docker", ["update", "--cpus", "0.2", container]); // each restart makes another
       return existsSync(file) && rowsOf(file).length > 1;
-    }, 120_000);
+    });
     program.child.kill("SIGTERM");
     await program.ended;
     expect(rowsOf(file).map(({ Verdict }) => Verdict)).toContain("rate-limited");
@@ -159,7 +159,7 @@ function anotherMachine(): void {
     writeFileSync(join(bin, "ssh"), `#!/bin/sh\nexec ${Bun.which("ssh")} -F ${at("ssh_config")} "$@"\n`);
     chmodSync(join(bin, "ssh"), 0o755);
     await until(() => spawnSync(join(bin, "ssh"), ["root@vps", "docker", "version"]).status === 0);
-  }, 120_000);
+  });
 
   afterAll(async () => {
     for (const { child, ended } of Object.values(programs)) {
@@ -187,7 +187,7 @@ function anotherMachine(): void {
   test("an engine that stops in the middle is one line, and results stay valid", async () => {
     const file = newFile();
     const program = run(remote(file), env);
-    await until(() => program.output().includes("block 1 /"), 120_000);
+    await until(() => program.output().includes("block 1 /"));
     must(["docker", "tag", IMAGE, "kept"], there); // its layers need not be unpacked twice
     programs.dockerd?.child.kill("SIGTERM");
     const { code } = await program.ended;
@@ -197,7 +197,7 @@ function anotherMachine(): void {
     await programs.dockerd?.ended;
     await startEngine();
     expect([...left(there), images(IMAGE)]).not.toContain("");
-  }, 300_000);
+  });
 
   test("the image and the data go there, two servers are measured, and nothing stays, nor of the run before", async () => {
     const file = newFile();
@@ -212,5 +212,5 @@ function anotherMachine(): void {
       expect(Number(row.RssBytes)).toBeGreaterThan(10e6);
     }
     expect([...left(there), images(IMAGE)]).toEqual(["", "", ""]);
-  }, 300_000);
+  });
 }

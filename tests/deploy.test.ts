@@ -89,7 +89,7 @@ describeIf(works("docker", "info"), "no Docker engine answers", "on an engine", 
       must(["docker", "swarm", "init", "--advertise-addr", "127.0.0.1"]);
       try {
         must(["docker", "stack", "deploy", "-c", "deploy/agents.stack.yaml", "load"]);
-        await until(() => must(["docker", "service", "ls", "--format", "{{.Replicas}}"]) === "1/1", 60_000);
+        await until(() => must(["docker", "service", "ls", "--format", "{{.Replicas}}"]) === "1/1");
         must([
           "docker",
           "run",
@@ -134,7 +134,7 @@ describeIf(works("docker", "info"), "no Docker engine answers", "on an engine", 
       } finally {
         spawnSync("docker", ["rm", "-f", "load-server"]);
         must(["docker", "stack", "rm", "load"]);
-        await until(() => !must(["docker", "network", "ls", "--format", "{{.Name}}"]).includes("load_agents"), 60_000);
+        await until(() => !must(["docker", "network", "ls", "--format", "{{.Name}}"]).includes("load_agents"));
         must(["docker", "swarm", "leave", "--force"]);
         if (!had) must(["docker", "rmi", "-f", FORTIO_IMAGE]);
       }

@@ -42,7 +42,7 @@ describeIf(works("docker", "info"), "no Docker engine answers", "image", () => {
 
   beforeAll(() => {
     build(".");
-  }, 600_000);
+  });
   afterAll(() => {
     if (containers.length > 0) docker("rm", "-f", ...containers);
     docker("volume", "rm", "-f", VOLUME);

@@ -65,14 +65,14 @@ export function must(command: string[], env: Record<string, string> = {}): strin
   return stdout.trim();
 }
 
-/** Of this process alone: test files run two at a time. */
+/** Of this process alone: test files run beside each other. */
 export const IMAGE = `http-benchmark:test-${process.pid}`;
 
 /** The image, while the tests of a describe run. */
 export function withImage(): void {
   beforeAll(() => {
     must(["docker", "build", "--network=host", "--tag", IMAGE, "."]);
-  }, 600_000);
+  });
   afterAll(() => {
     must(["docker", "rmi", "-f", IMAGE]);
   });
@@ -141,8 +141,8 @@ export function left(marker: string): string[] {
 }
 
 /** Waits for something that takes as long as the machine needs; only a hang fails. */
-export async function until(condition: () => boolean | Promise<boolean>, withinMs = 30_000): Promise<void> {
-  const deadline = Date.now() + withinMs;
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + 120_000;
   while (!(await condition())) {
     if (Date.now() > deadline) throw new Error(`never true: ${condition}`);
     await sleep(20);

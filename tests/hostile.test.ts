@@ -396,7 +396,7 @@ describe("all ten at once", () => {
       try {
         for (let i = 0; i < 10; i++) await areWell();
         expect(held.map(({ open }) => open.size)).toEqual(held.map(() => SLOW));
-        await until(() => held.every(({ open }) => open.size === 0), LIMITS.headersSeconds * 10e3);
+        await until(() => held.every(({ open }) => open.size === 0));
         await areWell();
       } finally {
         for (const { stop } of held) stop();
@@ -435,7 +435,7 @@ describe("all ten at once", () => {
     if (LONG) console.table(rows);
     expect(rows.filter(({ errors }) => errors !== 0)).toEqual([]);
     if (LONG) expect(rows.filter((row) => row["MB/min"] * 60 > (row["MB at the end"] ?? 0))).toEqual([]);
-  }, 900_000);
+  });
 });
 
 /** @returns what it is the JSON of, undefined where it is none. */

@@ -28,7 +28,7 @@ const newFile = resultsIn(folder);
 const PATH = [resolve(".tools/bin"), resolve("node_modules/.bin"), process.env.PATH].join(delimiter);
 const HEAVY = "/sqlite/random-30fields/10";
 /** What else the machine does may spoil a measurement: it is taken up to three times. */
-const MEASURED = { timeout: 600_000, retry: 2 };
+const MEASURED = { retry: 2 };
 
 /** Runs bench.sh. @returns its results, its output with paragraphs in one line, and the rows of its solo slices. */
 async function measured(args: string[]) {
