@@ -190,7 +190,8 @@ function readTable(file: string, columns: Readonly<Record<string, string>>): Rec
   return records.map(({ record, info: { lines } }) => {
     const fields = wanted.map(([column, key]) => {
       const content = value(column, record[column]);
-      if (Number.isNaN(content)) throw problem(lines, `column ${column}: "${record[column]}" is not a number`);
+      if (typeof content === "number" && !(content >= 0 && content < Number.POSITIVE_INFINITY))
+        throw problem(lines, `column ${column}: "${record[column]}" is not 0 or a positive number`);
       if (content === null && !OPTIONAL.has(column)) throw problem(lines, `column ${column} is empty`);
       if (column === "Kind" && !KINDS.has(content))
         throw problem(lines, `column Kind: "${content}" is not ${[...KINDS].join(", ")}`);

@@ -8,8 +8,9 @@ import { type Histogram, merge, percentile } from "../bench/load/histogram.ts";
 import { ENDPOINTS, makePlan, type Options, orderOf, PRESETS, parseTarget, totalSeconds } from "../bench/plan.ts";
 import type { Slice } from "../bench/results.ts";
 import { type Bracket, capacityOf, parseSlo, searchCapacity } from "../bench/slo.ts";
+import { threadTimes, watch } from "../bench/targets/usage.ts";
 import { type Evidence, explain, type Verdict, verdictOf } from "../bench/verdict.ts";
-import { SERVERS } from "./harness.ts";
+import { run, SERVERS, testIf } from "./harness.ts";
 
 const OPTIONS: Options = {
   urls: [],
@@ -358,4 +359,51 @@ describe("slo", () => {
     expect(capacityOf([first, { ...first, high: null }]).high).toBeNull();
     expect(capacityOf([first, { ...first, low: 0 }])).toMatchObject({ rate: 0, low: 0, high: 936 });
   });
+});
+
+testIf(
+  process.platform === "linux",
+  "/proc is of Linux",
+  "a thread never seems to have run less than before",
+  async () => {
+    const churn = `const { Worker } = require("node:worker_threads");
+    const next = () => new Worker("for (let i = 0; i < 1e7; i++);", { eval: true }).on("exit", next);
+    for (let i = 0; i < 4; i++) next();`;
+    const program = run(["node", "-e", churn]);
+    const ended = new Set<string>();
+    try {
+      let before = threadTimes([program.pid]);
+      while (ended.size < 100) {
+        const now = threadTimes([program.pid]);
+        for (const [thread, ran] of before) {
+          if (!now.has(thread)) ended.add(thread);
+          else expect(now.get(thread)).toBeGreaterThanOrEqual(ran);
+        }
+        before = now;
+      }
+    } finally {
+      program.child.kill("SIGKILL");
+      await program.ended;
+    }
+  },
+);
+
+test("of a server that was restarted in a slice, the CPU time is not known", async () => {
+  const target = (...cpuUs: number[]) => {
+    const read = async () => ({ cpuUs: cpuUs.shift() as number, rssBytes: 1, throttledMs: null, cores: 1 });
+    return {
+      name: "",
+      url: "",
+      identity: null,
+      pid: null,
+      databasePid: null,
+      startupMs: null,
+      read,
+      stop: async () => {},
+    };
+  };
+  const load = { requests: 90, sockets: 10, seconds: 1 } as Load;
+  const usage = async (...cpuUs: number[]) => (await watch(target(...cpuUs)))(load);
+  expect(await usage(1e6, 1.5e6)).toMatchObject({ cpuUsPerRequest: 5e3, busiest: 0.5 });
+  expect(await usage(1e6, 0.5e6)).toMatchObject({ cpuUsPerRequest: null, busiest: null });
 });

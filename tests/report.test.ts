@@ -250,7 +250,8 @@ describe("a mistake is one line, and changes nothing", () => {
     return stringify(records.slice(0, 5));
   };
   const cases: [string, string, string][] = [
-    ["a number that is none", edit(3, 5, "fast"), 'line 3: column QPS: "fast" is not a number'],
+    ["a number that is none", edit(3, 5, "fast"), 'line 3: column QPS: "fast" is not 0 or a positive number'],
+    ["less than nothing", edit(3, 10, "-9.5"), 'column CpuUsPerRequest: "-9.5" is not 0 or a positive number'],
     ["an empty field", edit(4, 0, ""), "line 4: column Name is empty"],
     ["an unknown kind", edit(2, 15, "trio"), 'line 2: column Kind: "trio" is not duet, closed, open'],
     ["a torn row", `${lines.slice(0, 3).join("\n")}\nbun-raw,/pla`, "line 4: "],

@@ -31,13 +31,14 @@ export async function watch(target: Target): Promise<(load: Load) => Promise<Usa
   const before = await target.read();
   return async (load) => {
     const after = before && (await target.read());
-    const cpuUs = after && after.cpuUs - before.cpuUs;
+    // A server that was restarted meanwhile counts from 0 again.
+    const cpuUs = after && after.cpuUs >= before.cpuUs ? after.cpuUs - before.cpuUs : null;
     const throttledMs =
       after?.throttledMs === null || before === null ? null : (after?.throttledMs ?? 0) - (before.throttledMs ?? 0);
     return {
       // Each connection has asked once before the slice.
       cpuUsPerRequest: cpuUs && cpuUs / (load.requests + load.sockets),
-      busiest: cpuUs && cpuUs / 1e6 / load.seconds / after.cores,
+      busiest: after && cpuUs && cpuUs / 1e6 / load.seconds / after.cores,
       rssBytes: after?.rssBytes ?? null,
       peakRssBytes: null,
       throttled: throttledMs && throttledMs / 1e3 / load.seconds,
@@ -62,10 +63,8 @@ function watchProcess(root: number, database: number | null): (load: Load) => Pr
     clearInterval(timer);
     read();
     const ranAt = (thread: string, moment: number): number => {
-      const i = Math.max(
-        1,
-        readings.findIndex(({ at }) => at >= moment),
-      );
+      const last = readings.length - 1;
+      const i = readings.findIndex(({ at }, i) => i === last || (i > 0 && at >= moment));
       const [a, b] = [readings[i - 1], readings[i]];
       if (!a || !b) return Number.NaN;
       const [from, to] = [a.threads.get(thread) ?? 0, b.threads.get(thread) ?? 0];
@@ -92,22 +91,21 @@ export function family(pid: number): number[] {
   return [pid, ...children.flatMap((child) => family(Number(child)))];
 }
 
-/** @returns thread -> milliseconds it has run. */
-function threadTimes(pids: readonly number[]): Map<string, number> {
+/** @returns thread -> milliseconds it has run, of those that did not end during the look. */
+export function threadTimes(pids: readonly number[]): Map<string, number> {
   return new Map(
     pids.flatMap((pid) =>
-      list(`/proc/${pid}/task`).map((task): [string, number] => [
-        task,
-        Number(text(`/proc/${pid}/task/${task}/schedstat`).split(" ")[0]) / 1e6,
-      ]),
+      list(`/proc/${pid}/task`).flatMap((task): [string, number][] => {
+        const [ranNs] = text(`/proc/${pid}/task/${task}/schedstat`).split(" ");
+        return ranNs ? [[task, Number(ranNs) / 1e6]] : [];
+      }),
     ),
   );
 }
 
 function memory(pids: readonly number[], field: "VmRSS" | "VmHWM"): number {
-  return total(
-    pids.map((pid) => Number(new RegExp(`^${field}:\\s*(\\d+) kB`, "m").exec(text(`/proc/${pid}/status`))?.[1]) * 1024),
-  );
+  const size = new RegExp(`^${field}:\\s*(\\d+) kB`, "m");
+  return total(pids.map((pid) => Number(size.exec(text(`/proc/${pid}/status`))?.[1] ?? 0) * 1024));
 }
 
 const coresOf = (pid: number): number =>
