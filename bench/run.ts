@@ -17,7 +17,7 @@ import { openStores } from "./targets/stores.ts";
 import { readIdentity, type Target, verify } from "./targets/target.ts";
 import { attach } from "./targets/url.ts";
 import { type Usage, watch } from "./targets/usage.ts";
-import { verdictOf } from "./verdict.ts";
+import { isFailing, verdictOf } from "./verdict.ts";
 
 export const coresFor = (plan: Plan): Cores | null =>
   plan.targets.every(isHere) && plan.agents.length === 0 ? splitCores() : null;
@@ -231,7 +231,7 @@ const LEAST_OVERLAP = 0.95;
 /** Enough that a cheap request's cost does not depend on the partner, few that both sides begin at about one moment. */
 const DUET_CONNECTIONS = 64;
 
-/** Two targets at the same moment on the same cores; repeated once where they did not overlap or one stood still. */
+/** Two targets at the same moment on the same cores; repeated once where they did not overlap or one failed. */
 export async function duet(session: Session, block: number, endpoint: string, pair: [Target, Target]): Promise<void> {
   const { connections: most, amount } = session.manifest.plan;
   const connections = Math.min(most, DUET_CONNECTIONS);
@@ -239,7 +239,7 @@ export async function duet(session: Session, block: number, endpoint: string, pa
     const seen = await together(session, pair, endpoint, { connections, seconds: amount.duetSeconds });
     const [a, b] = seen as [Measured, Measured];
     const atOnce = Math.min(overlap([a.load, b.load]), a.load.overlap, b.load.overlap);
-    const usable = atOnce >= LEAST_OVERLAP && seen.every(({ load }) => load.goodput > 0);
+    const usable = atOnce >= LEAST_OVERLAP && !seen.some(({ load }) => isFailing(load));
     const slice = nextSlice(session);
     await keep(
       session,

@@ -52,11 +52,13 @@ function littleError({ connections, requests, seconds, averageMs }: Evidence): n
 }
 
 /** Share of all requests. */
-const share = (n: number, { requests }: Evidence) => (requests > 0 ? n / requests : 1);
+const share = (n: number, { requests }: Pick<Evidence, "requests">) => (requests > 0 ? n / requests : 1);
+/** More than 1 request in 1,000 failed, so what the others took is not the price of the work. */
+export const isFailing = (e: Pick<Evidence, "errors" | "requests">) => share(e.errors, e) > 0.001;
 /** Sequences at a fixed rate may need fewer connections than there are. */
 function isBroken(e: Evidence): boolean {
   const spare = e.dropped !== null && e.targetRate !== null;
-  return share(e.errors, e) > 0.001 || (spare ? e.sockets > e.connections : e.sockets !== e.connections);
+  return isFailing(e) || (spare ? e.sockets > e.connections : e.sockets !== e.connections);
 }
 const known = (value: number | null): number => value ?? Number.NaN; // compares false with everything
 

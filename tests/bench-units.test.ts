@@ -6,11 +6,16 @@ import { overlap } from "../bench/load/agents.ts";
 import { type FortioResult, type Load, toLoad } from "../bench/load/fortio.ts";
 import { type Histogram, merge, percentile } from "../bench/load/histogram.ts";
 import { ENDPOINTS, makePlan, type Options, orderOf, PRESETS, parseTarget, totalSeconds } from "../bench/plan.ts";
-import type { Slice } from "../bench/results.ts";
+import { checkResults, type Slice } from "../bench/results.ts";
+import { duet } from "../bench/run.ts";
+import type { Session } from "../bench/session.ts";
 import { type Bracket, capacityOf, parseSlo, searchCapacity } from "../bench/slo.ts";
+import type { Target } from "../bench/targets/target.ts";
 import { threadTimes, watch } from "../bench/targets/usage.ts";
 import { type Evidence, explain, type Verdict, verdictOf } from "../bench/verdict.ts";
-import { run, SERVERS, testIf } from "./harness.ts";
+import { resultsIn, run, SERVERS, scratch, testIf } from "./harness.ts";
+
+const newFile = resultsIn(scratch());
 
 const OPTIONS: Options = {
   urls: [],
@@ -406,4 +411,24 @@ test("of a server that was restarted in a slice, the CPU time is not known", asy
   const usage = async (...cpuUs: number[]) => (await watch(target(...cpuUs)))(load);
   expect(await usage(1e6, 1.5e6)).toMatchObject({ cpuUsPerRequest: 5e3, busiest: 0.5 });
   expect(await usage(1e6, 0.5e6)).toMatchObject({ cpuUsPerRequest: null, busiest: null });
+});
+
+test("a duet counts where both answered, together", async () => {
+  const ok = { startedAt: 0, requests: 1_000, errors: 0, seconds: 1, goodput: 1_000, overlap: 1, percentilesMs: {} };
+  const verdicts = async (...loads: object[]) => {
+    const read = async () => null;
+    const [a, b] = ["a", "b"].map(
+      (name) => ({ name, url: name, identity: null, pid: null, read }) as unknown as Target,
+    );
+    const results = newFile();
+    checkResults(results);
+    const manifest = { plan: { connections: 8, amount: { duetSeconds: 1 } }, seconds: { loaded: 0 } };
+    const load = async (url: string) => ({ ...ok, ...(url === "b" ? loads.shift() : {}) });
+    const session = { manifest, load, slices: [], results } as unknown as Session;
+    await duet(session, 1, "/plain", [a as Target, b as Target]);
+    return session.slices.map(({ verdict }) => verdict);
+  };
+  expect(await verdicts({ errors: 1 })).toEqual([null, null]);
+  expect(await verdicts({ errors: 2 }, {})).toEqual(["void", "void", null, null]);
+  expect(await verdicts({ startedAt: 60 }, { requests: 0 })).toEqual(["void", "void", "void", "void"]);
 });
