@@ -42,13 +42,13 @@ export interface Evidence {
   readonly lineBytesPerSecond: number | null;
 }
 
-/**
- * Little's law: connections = requests per second × mean latency, in a closed loop. A slice ends while its last
- * requests are on their way and others are over: 1.5 mean latencies of its length are not counted against it.
- */
-function littleError({ connections, requests, seconds, averageMs }: Evidence): number {
-  const inFlight = (requests / seconds) * (averageMs / 1e3);
-  return Math.max(0, Math.abs(1 - connections / inFlight) - (1.5 * averageMs) / 1e3 / seconds);
+/** One mean latency ÷ a slice's length: a slice ends while its last requests are on their way and others are over. */
+const endOf = ({ averageMs, seconds }: Evidence) => averageMs / 1e3 / seconds;
+
+/** Little's law: connections = requests per second × mean latency, in a closed loop; its ends do not count against it. */
+function littleError(e: Evidence): number {
+  const inFlight = (e.requests / e.seconds) * (e.averageMs / 1e3);
+  return Math.max(0, Math.abs(1 - e.connections / inFlight) - 1.5 * endOf(e));
 }
 
 /** Share of all requests. */
@@ -71,7 +71,9 @@ const CLOSED: readonly (readonly [Verdict, (e: Evidence) => boolean])[] = [
   ["server-bound", (e) => known(e.busiest) >= 0.85 && e.averageMs >= 1.5 * known(e.unloadedMs)],
   [
     "network-bound",
-    (e) => e.averageMs <= 1.25 * known(e.unloadedMs) && (e.goodput * known(e.unloadedMs)) / 1e3 / e.connections >= 0.9,
+    (e) =>
+      e.averageMs <= 1.25 * known(e.unloadedMs) &&
+      (e.goodput * known(e.unloadedMs)) / 1e3 / e.connections >= 0.9 - endOf(e),
   ],
   ["undetermined", () => true],
 ];

@@ -214,6 +214,7 @@ describe("verdict", () => {
   };
   const open: Evidence = { ...sound, targetRate: 20_000, maxMs: 4 };
   const far: Evidence = { ...sound, averageMs: 164, unloadedMs: 160, goodput: 605, requests: 6_050, busiest: 0.1 };
+  const measured = { ...far, seconds: 1.63848, requests: 900, averageMs: 174.732, goodput: 549.289, unloadedMs: 162 };
   const cases: [string, Evidence, Verdict][] = [
     ["at full speed", sound, "server-bound"],
     ["1 of 1,000 fails", { ...sound, errors: 200 }, "server-bound"],
@@ -232,6 +233,7 @@ describe("verdict", () => {
     ["CPU unknown", { ...sound, busiest: null }, "undetermined"],
     ["no queue at the server", { ...sound, unloadedMs: 3.4 }, "undetermined"],
     ["long line", far, "network-bound"],
+    ["long line, ten answers per connection", measured, "network-bound"],
     ["long line, unloaded latency unknown", { ...far, unloadedMs: null }, "undetermined"],
     ["fixed rate", open, "on schedule"],
     ["fixed rate, an answer took longer than from send to send", { ...open, maxMs: 5 }, "service time"],

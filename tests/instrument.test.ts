@@ -232,11 +232,11 @@ describeIf(existsSync(toxiproxy), "toxiproxy could not be built with Go", "behin
       const far = await measured(["--endpoints", HEAVY, "--seconds", "1.5", ...(await linesTo(servers, latency))]);
       expect(verdictsOf(far.solos)).toEqual(["network-bound"]);
       for (const row of far.solos) {
-        expect(Number(row.QPS)).toBeWithin(560, 625); // 100 connections ÷ 160 ms, at most
-        expect(Number(row.AvgMs)).toBeWithin(160, 180);
+        expect(Number(row.QPS)).toBeWithin(500, 625); // 100 connections ÷ 160 ms at most, and the ends of a slice
+        expect(Number(row.AvgMs)).toBeWithin(160, 190);
       }
       expect(far.output).toContain("all network-bound, so not ranked by requests/s: you measured your 160 ms line");
-      const near = await measured(["--endpoints", HEAVY, "--seconds", "1", "--servers", NAMES.join()]);
+      const near = await measured(["--endpoints", HEAVY, "--seconds", "0.5", "--servers", NAMES.join()]);
       const costs = (file: string) => {
         const rows = readReport(file).endpoints[0]?.rows ?? [];
         return NAMES.map(
