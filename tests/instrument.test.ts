@@ -236,7 +236,7 @@ describeIf(existsSync(toxiproxy), "toxiproxy could not be built with Go", "behin
         expect(Number(row.AvgMs)).toBeWithin(160, 190);
       }
       expect(far.output).toContain("all network-bound, so not ranked by requests/s: you measured your 160 ms line");
-      const near = await measured(["--endpoints", HEAVY, "--seconds", "0.5", "--servers", NAMES.join()]);
+      const near = await measured(["--endpoints", HEAVY, "--seconds", "1", "--servers", NAMES.join()]);
       const costs = (file: string) => {
         const rows = readReport(file).endpoints[0]?.rows ?? [];
         return NAMES.map(
