@@ -138,7 +138,7 @@ export function explain(verdict: Verdict, c: Circumstances): string {
       const remedy = needed
         ? `saturating this server needs about ${round(needed)} connections`
         : "saturating this server needs more connections";
-      return `you measured your ${round(c.unloadedMs ?? c.averageMs)} ms line: ${c.connections} connections ÷ ${round(c.averageMs, 3)} ms are ${round(c.goodput, 3)} requests/s whatever the server; ${remedy}, or a nearer client`;
+      return `you measured your ${round(c.unloadedMs ?? c.averageMs, 3)} ms line: ${c.connections} connections ÷ ${round(c.averageMs, 3)} ms are ${round(c.goodput, 3)} requests/s whatever the server; ${remedy}, or a nearer client`;
     }
     case "bandwidth-bound":
       return `${round(c.goodput, 3)} answers/s of ${round(c.bytesPerRequest)} bytes fill your line of ${round(((c.lineBytesPerSecond ?? 0) * 8) / 1e6)} Mbit/s: use a wider line or a nearer client`;
