@@ -50,18 +50,21 @@ export async function openEngine(spec: EngineSpec, signal: AbortSignal): Promise
   const facts = await own(
     ...["version", "-f", "{{.Server.Version}} {{.Server.Os}}/{{.Server.Arch}} {{.Server.KernelVersion}}"],
   );
-  await removeLeftovers(own);
   const remote = address.startsWith("ssh://");
+  const [there, here] = await imageIds(image, address, signal);
+  await removeLeftovers(own, here === null || here === there ? image : undefined);
   const bridge = remote ? await openBridge(address) : null;
   const last = (...args: string[]) => docker(address, args, new AbortController().signal); // also after Ctrl-C
   const close = async () => {
     bridge?.close();
     // It may be busy with what it was asked for last. What an engine that is gone still has is removed at the next start.
     const attempt = () =>
-      remove(last, OWNER).then(
-        () => true,
-        () => false,
-      );
+      remove(last, OWNER)
+        .then(() => removeLeftovers(last))
+        .then(
+          () => true,
+          () => false,
+        );
     for (let tries = 3; tries > 0 && !(await attempt()); tries--) await sleep(500);
   };
   try {
@@ -91,26 +94,38 @@ export async function openEngine(spec: EngineSpec, signal: AbortSignal): Promise
 
 type Docker = (...args: string[]) => Promise<string>;
 
-/** Removes what runs from this machine have left that were killed. */
-async function removeLeftovers(docker: Docker): Promise<void> {
+/** Removes what runs from this machine have left that were killed; but `spared`, an image that one had to bring. */
+async function removeLeftovers(docker: Docker, spared?: string): Promise<void> {
   const owner = ["--filter", `label=${LABEL}`, "--format", `{{.Label "${LABEL}"}}`];
   const owners = [await docker("ps", "-a", ...owner), await docker("volume", "ls", ...owner)].join("\n").split("\n");
   for (const owner of new Set(owners)) {
     const [host, pid] = owner.split(":");
-    if (host === hostname() && !isAlive(Number(pid))) await remove(docker, owner);
+    if (host === hostname() && !isAlive(Number(pid))) await remove(docker, owner, spared);
   }
 }
 
-async function remove(docker: Docker, owner: string): Promise<void> {
+async function remove(docker: Docker, owner: string, spared?: string): Promise<void> {
   const mine = ["--filter", `label=${LABEL}=${owner}`, "--format"];
   const lines = (text: string) => text.split("\n").filter((line) => line !== "");
   const containers = lines(await docker("ps", "-a", ...mine, "{{.ID}}"));
   if (containers.length > 0) await docker("rm", "-f", "-v", ...containers);
   for (const line of lines(await docker("volume", "ls", ...mine, `{{.Name}} {{.Label "${BROUGHT}"}}`))) {
     const [volume = "", image] = line.split(" ");
+    if (image && image === spared) continue; // its volume still says that it is to be removed
     if (image) await docker("rmi", image).catch(() => {}); // it never came, or others use it by now
     await docker("volume", "rm", volume);
   }
+}
+
+/** @returns what the image is to the engine, and to the one of this machine; null where it has none of this name. */
+async function imageIds(image: string, address: string, signal: AbortSignal) {
+  const idAt = (host: string | null) =>
+    docker(host, ["image", "inspect", "-f", "{{.Id}}", image], signal).catch(() => {
+      signal.throwIfAborted();
+      return null;
+    });
+  const there = await idAt(address);
+  return [there, address.startsWith("ssh://") ? await idAt(null) : there] as const;
 }
 
 /**
@@ -118,13 +133,7 @@ async function remove(docker: Docker, owner: string): Promise<void> {
  * @returns a volume for this run's data, which also says whether the engine had no image of this name.
  */
 async function bringImage(image: string, address: string, signal: AbortSignal): Promise<string> {
-  const idAt = (host: string | null) =>
-    docker(host, ["image", "inspect", "-f", "{{.Id}}", image], signal).catch(() => {
-      signal.throwIfAborted();
-      return null;
-    });
-  const there = await idAt(address);
-  const here = address.startsWith("ssh://") ? await idAt(null) : there;
+  const [there, here] = await imageIds(image, address, signal);
   const isOfRegistry = image.includes("/");
   if (here === null && there === null && !isOfRegistry) {
     throw new UsageError(`there is no image "${image}": make it by docker build -t ${image} . or name one by --image`);
