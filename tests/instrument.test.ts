@@ -111,7 +111,7 @@ testIf(
       const { code, output } = await finish(["bun", "bench/cli.ts", ...args], { PATH: bin + delimiter + PATH });
       expect([code, output]).toEqual([0, expect.any(String)]);
       // One of the two slices may be just below the ceiling, which is as noisy; nothing else is the limit.
-      const verdicts = rowsOf(file).map(({ Verdict }) => Verdict);
+      const verdicts = verdictsOf(rowsOf(file));
       expect(verdicts).toContain("client-bound");
       for (const verdict of verdicts) expect(["client-bound", "undetermined"]).toContain(verdict ?? "");
       expect(output).toContain(verdicts[0] === "client-bound" ? "all client-bound, so not ranked" : "1 undetermined");
