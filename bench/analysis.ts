@@ -1,7 +1,17 @@
 import { type Histogram, percentile } from "./load/histogram.ts";
 import { ENDPOINTS } from "./plan.ts";
 import type { Slice } from "./results.ts";
-import { type Comparison, compare, type Duet, type Interval, meanInterval, type Standing } from "./statistics.ts";
+import {
+  type Comparison,
+  compare,
+  type Duet,
+  drifts,
+  type Interval,
+  median,
+  pooledMeans,
+  type Standing,
+} from "./statistics.ts";
+import { TOLERANCE } from "./steadiness.ts";
 import { explain, UNRANKED, type Verdict } from "./verdict.ts";
 
 /** What a run says of one target at one endpoint; null where it did not see it. */
@@ -12,6 +22,11 @@ export interface Row {
   readonly framework: string | null;
   readonly driver: string | null;
   readonly workers: number | null;
+  /**
+   * Why its numbers are not those of a warm server, in plain words: its cost still changed before its slices, or while
+   * they were measured. Null for one that was steady, or of which that is not known.
+   */
+  readonly warming: string | null;
   /** Its place by CPU time per request, from the duets. */
   readonly standing: Standing | null;
   /** From the solo slices: geometric means over the blocks. */
@@ -56,13 +71,13 @@ export function analyse(slices: readonly Slice[], context: Context): Table[] {
     .sort(([a], [b]) => place(ENDPOINTS, a) - place(ENDPOINTS, b) || compareText(a, b))
     .map(([endpoint, group]) => {
       const solos = group.filter(({ kind }) => kind !== "duet");
-      const comparison = compareDuets(group);
-      const standings = comparison?.standings ?? [];
+      const duets = duetsOf(group);
+      const targets = [...new Set(duets.flatMap(({ a, b }) => [a, b]))].sort();
+      const warming = warmingOf(group, drifts(targets, duets));
+      const comparison = compare(targets, duets, new Set(warming.keys()));
       const byName = Map.groupBy(solos, ({ name }) => name);
-      const rows = [...byName].map(([name, of]) =>
-        rowOf(of, standings.find((one) => one.name === name) ?? null, context.histograms[name]?.[endpoint]),
-      );
-      const order = standings.map(({ name }) => name);
+      const rows = rowsOf(byName, comparison?.standings ?? [], warming, (name) => context.histograms[name]?.[endpoint]);
+      const order = comparison?.standings.map(({ name }) => name) ?? [];
       return {
         endpoint,
         load: solos.some(({ kind }) => kind === "open") ? "open" : "closed",
@@ -81,57 +96,117 @@ const compareText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 /** Those that are not in the list come last. */
 const place = (list: readonly string[], item: string) => (list.includes(item) ? list.indexOf(item) : list.length);
 
-function compareDuets(slices: readonly Slice[]): Comparison | null {
-  const pairs = Map.groupBy(
-    slices.filter(({ kind, verdict }) => kind === "duet" && verdict !== "void"),
-    ({ slice }) => slice,
+/**
+ * A duet in which both sides cost half as much again as they mostly do counts half: the host was busy, and what it does to
+ * two servers is not quite the same. Over the 16 tables of the first two standard runs this lowered the spread between
+ * blocks by 9 %, and by up to a third where it was largest.
+ */
+const SLOWNESS = 0.4;
+
+function duetsOf(slices: readonly Slice[]): Duet[] {
+  const used = slices.filter(
+    ({ kind, verdict, cpuUsPerRequest }) => kind === "duet" && verdict !== "void" && cpuUsPerRequest,
   );
-  const duets = [...pairs.values()].flatMap(([a, b]): Duet[] =>
-    a?.cpuUsPerRequest && b?.cpuUsPerRequest
-      ? [{ block: a.block, a: a.name, b: b.name, logRatio: Math.log(a.cpuUsPerRequest / b.cpuUsPerRequest) }]
-      : [],
-  );
-  return compare([...new Set(duets.flatMap(({ a, b }) => [a, b]))].sort(), duets);
+  const cost = ({ cpuUsPerRequest }: Slice) => Math.log(cpuUsPerRequest as number);
+  const usual = new Map([...Map.groupBy(used, ({ name }) => name)].map(([name, of]) => [name, median(of.map(cost))]));
+  const slowness = (slice: Slice) => cost(slice) - (usual.get(slice.name) as number);
+  return [...Map.groupBy(used, ({ slice }) => slice).values()].flatMap(([a, b]): Duet[] => {
+    if (!a || !b) return [];
+    const both = Math.max(0, (slowness(a) + slowness(b)) / 2);
+    return [
+      { block: a.block, a: a.name, b: b.name, logRatio: cost(a) - cost(b), weight: 1 / (1 + (both / SLOWNESS) ** 2) },
+    ];
+  });
 }
 
-function rowOf(slices: readonly Slice[], standing: Standing | null, histogram: Histogram | undefined): Row {
-  const { name, runtime, framework, driver, workers } = slices[0] as Slice;
-  const over = (field: (slice: Slice) => number | null) => {
-    const blocks = [...Map.groupBy(slices, ({ block }) => block).values()];
-    const values = blocks.flatMap((block) => {
-      const known = block.map(field).filter((value) => value !== null && value > 0);
-      return known.length > 0 ? [known.reduce((a: number, b) => a + (b as number), 0) / known.length] : [];
-    });
-    return values.length > 0 ? meanInterval(values, true) : null;
-  };
-  const latency = (p: 50 | 90 | 99 | 99.9, field: (slice: Slice) => number): Interval => {
-    const blocks = over(field) ?? { estimate: Number.NaN, low: Number.NaN, high: Number.NaN };
-    const merged = histogram ? percentile(histogram, p) * 1e3 : blocks.estimate;
-    const shift = merged / blocks.estimate;
-    return { estimate: merged, low: blocks.low * shift, high: blocks.high * shift };
-  };
-  return {
-    name,
-    runtime,
-    framework,
-    driver,
-    workers,
-    standing,
+/** Targets that were not steady, and why. */
+function warmingOf(slices: readonly Slice[], changed: ReadonlyMap<string, Interval>): Map<string, string> {
+  const unsteady = Map.groupBy(
+    slices.filter(({ warm }) => warm === "warming"),
+    ({ name }) => name,
+  );
+  const blocks = new Set(slices.map(({ block }) => block)).size;
+  const before = [...unsteady].map(([name, of]): [string, string] => {
+    const times = new Set(of.map(({ block }) => block)).size;
+    return [name, `its cost still changed when ${times} of ${blocks} blocks began`];
+  });
+  const meanwhile = [...changed].flatMap(([name, { estimate, low, high }]): [string, string][] => {
+    const change = Math.abs(Math.log(estimate));
+    const percent = (Math.expm1(change) * 100).toFixed(0);
+    return change > TOLERANCE && (low > 1 || high < 1)
+      ? [[name, `its cost ${estimate > 1 ? "rose" : "fell"} by ${percent} % while it was measured`]]
+      : [];
+  });
+  return new Map([...meanwhile, ...before]);
+}
+
+function rowsOf(
+  byName: ReadonlyMap<string, readonly Slice[]>,
+  standings: readonly Standing[],
+  warming: ReadonlyMap<string, string>,
+  histogramOf: (name: string) => Histogram | undefined,
+): Row[] {
+  // What a starved slice saw is the machine's; it counts where there is nothing else.
+  const used = [...byName.values()].map((slices) => {
+    const fed = slices.filter(({ verdict }) => verdict !== "starved");
+    return fed.length > 0 ? fed : slices;
+  });
+  const over = (field: (slice: Slice) => number | null) => pooledMeans(used.map((slices) => perBlock(slices, field)));
+  const means = {
     cpuUsPerRequest: over((slice) => slice.cpuUsPerRequest),
-    goodput: over((slice) => slice.goodput) ?? { estimate: 0, low: 0, high: 0 },
-    latencyMs: {
-      50: latency(50, (slice) => slice.p50Ms),
-      90: latency(90, (slice) => slice.p90Ms),
-      99: latency(99, (slice) => slice.p99Ms),
-      99.9: latency(99.9, (slice) => slice.p999Ms),
-    },
+    goodput: over((slice) => slice.goodput),
+    p50: over((slice) => slice.p50Ms),
+    p90: over((slice) => slice.p90Ms),
+    p99: over((slice) => slice.p99Ms),
+    p999: over((slice) => slice.p999Ms),
     busiest: over((slice) => slice.busiest),
     rssBytes: over((slice) => slice.rssBytes),
     peakRssBytes: over((slice) => slice.peakRssBytes),
     startupMs: over((slice) => slice.startupMs),
-    errors: slices.reduce((sum, slice) => sum + slice.errors, 0),
-    verdict: common(slices),
   };
+  return used.map((slices, i) => {
+    const { name, runtime, framework, driver, workers } = slices[0] as Slice;
+    const all = byName.get(name) as readonly Slice[];
+    const of = (field: keyof typeof means): Interval | null => means[field][i] ?? null;
+    const latency = (p: 50 | 90 | 99 | 99.9, blocks: Interval | null): Interval => {
+      const histogram = histogramOf(name);
+      const seen = blocks ?? { estimate: Number.NaN, low: Number.NaN, high: Number.NaN };
+      const merged = histogram ? percentile(histogram, p) * 1e3 : seen.estimate;
+      const shift = merged / seen.estimate;
+      return { ...seen, estimate: merged, low: seen.low * shift, high: seen.high * shift };
+    };
+    return {
+      name,
+      runtime,
+      framework,
+      driver,
+      workers,
+      warming: warming.get(name) ?? null,
+      standing: standings.find((one) => one.name === name) ?? null,
+      cpuUsPerRequest: of("cpuUsPerRequest"),
+      goodput: of("goodput") ?? { estimate: 0, low: 0, high: 0 },
+      latencyMs: {
+        50: latency(50, of("p50")),
+        90: latency(90, of("p90")),
+        99: latency(99, of("p99")),
+        99.9: latency(99.9, of("p999")),
+      },
+      busiest: of("busiest"),
+      rssBytes: of("rssBytes"),
+      peakRssBytes: of("peakRssBytes"),
+      startupMs: of("startupMs"),
+      errors: all.reduce((sum, slice) => sum + slice.errors, 0),
+      verdict: common(all),
+    };
+  });
+}
+
+/** Means of each block's slices; blocks without a value are left out. */
+function perBlock(slices: readonly Slice[], field: (slice: Slice) => number | null): number[] {
+  return [...Map.groupBy(slices, ({ block }) => block).values()].flatMap((block) => {
+    const known = block.map(field).filter((value) => value !== null && value > 0);
+    return known.length > 0 ? [known.reduce((a: number, b) => a + (b as number), 0) / known.length] : [];
+  });
 }
 
 /** The verdict of several slices: one that makes a slice worthless, else the most frequent. */

@@ -18,11 +18,12 @@ import {
   WORKLOADS,
 } from "./plan.ts";
 import { type ReportOptions, showReport } from "./report/command.ts";
-import { capacityLine, describe, found, order, outcome, selfTestTable } from "./report/lines.ts";
+import { capacityLine, describe, found, order, outcome, scheduleLine, selfTestTable } from "./report/lines.ts";
 import { type Progress, showProgress } from "./report/progress.ts";
 import { reportOf } from "./report/report.ts";
 import { terminal } from "./report/terminal.ts";
 import { capacitySeconds, coresFor, measure, measureCapacity, withTargets } from "./run.ts";
+import { measureSchedules, scheduledTargets } from "./self-test/schedules.ts";
 import { type Finding, selfTest } from "./self-test/self-test.ts";
 import { closeSession, newSession, resumeSession, type Session } from "./session.ts";
 import { parseSlo, type Slo } from "./slo.ts";
@@ -44,6 +45,11 @@ function withOptions(command: Command, endpoints: readonly string[]): Command {
   return command
     .option("--endpoints <list>", `paths to load (default: ${endpoints.join(",")})`, list)
     .option("--connections <n>", "connections, each with one request at a time", number(1, 10_000, true), 100)
+    .option(
+      "--warmup <n>",
+      "requests that a server answers after a restart before it is measured, at least (default: 100,000)",
+      number(0, 1e9, true),
+    )
     .option("--results <file>", "file to append to", "results.csv")
     .on("option:results", (file: string) => {
       results = file;
@@ -104,6 +110,7 @@ withOptions(program.command("self-test"), PAIR_ENDPOINTS)
   .option("--servers <list>", "some of them", list)
   .option("--seconds <n>", "time limit of a pair per endpoint", number(1, 36_000, false), 90)
   .option("--field", "measure the same pairs in the usual ways as well")
+  .option("--schedules", "instead: servers that change their cost after a known number of requests")
   .action(proveItself);
 
 program
@@ -145,14 +152,28 @@ async function run(urls: string[]): Promise<void> {
     dryRun,
     ...options
   } = program.opts();
-  const { connections, seconds, rate, seed, workload } = options;
+  const { connections, seconds, warmup, rate, seed, workload } = options;
   const presets = (Object.keys(PRESETS) as (keyof typeof PRESETS)[]).filter((preset) => options[preset]);
   if (presets.length > 1) throw new UsageError(`--${presets.join(" --")}: choose one`);
   const preset = presets[0] ?? "quick";
   if (resume) return finish(resumeSession(resume, results, interrupted.signal, progressOf));
   const engine = await engineOf(options);
   const plan = makePlan(
-    { workload, urls, names, servers: chosen, engine, agents, endpoints, connections, preset, seconds, rate, seed },
+    {
+      workload,
+      urls,
+      names,
+      servers: chosen,
+      engine,
+      agents,
+      endpoints,
+      connections,
+      preset,
+      seconds,
+      warmup,
+      rate,
+      seed,
+    },
     servers,
   );
   if (dryRun) return console.log(`${describe(plan, coresFor(plan))}\n\n${order(plan)}`);
@@ -219,13 +240,19 @@ interface PairOptions {
   readonly endpoints?: string[];
   readonly connections: number;
   readonly seconds: number;
+  readonly warmup?: number;
   readonly field?: boolean;
+  readonly schedules?: boolean;
 }
 
 /** A session for pairs of targets; the plan names none, as they change. */
-async function pairSession({ endpoints = PAIR_ENDPOINTS, connections }: PairOptions, seconds: number) {
+async function pairSession({ endpoints = PAIR_ENDPOINTS, connections, warmup }: PairOptions, seconds: number) {
   const options = { urls: [], names: [], servers: [], endpoints, connections, preset: "quick", seed: 0 } as const;
-  const plan = { ...makePlan(options, servers), targets: [], amount: PAIR };
+  const plan = {
+    ...makePlan(options, servers),
+    targets: [],
+    amount: { ...PAIR, warmRequests: warmup ?? PAIR.warmRequests },
+  };
   const session = await newSession(plan, splitCores(), results, showProgress(seconds), interrupted.signal);
   keepOffServers(session);
   return session;
@@ -270,7 +297,29 @@ function byHand(server: string): LocalSpec {
   return { kind: "local", name: `${server} by hand`, command: [runtime, file], env: { NODE_ENV: "production" } };
 }
 
+/** Servers whose cost is known request by request: what comes out is right, or says that it is not warm. */
+async function proveWarmUp({ connections, warmup }: PairOptions): Promise<void> {
+  const options = {
+    urls: [],
+    names: [],
+    servers: [],
+    endpoints: ["/plain"],
+    connections,
+    preset: "standard",
+    seed: 1,
+  } as const;
+  const plan: Plan = { ...makePlan({ ...options, warmup }, servers), targets: scheduledTargets() };
+  const session = await newSession(plan, splitCores(), results, progressOf(plan), interrupted.signal);
+  keepOffServers(session);
+  try {
+    for (const one of await measureSchedules(session)) session.progress.say(scheduleLine(one));
+  } finally {
+    await closeSession(session);
+  }
+}
+
 async function proveItself(options: PairOptions): Promise<void> {
+  if (options.schedules) return proveWarmUp(options);
   const chosen = plainServers(options);
   const limit = options.seconds * (options.endpoints ?? PAIR_ENDPOINTS).length;
   const session = await pairSession(options, 2 * limit * chosen.length);

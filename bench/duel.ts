@@ -1,6 +1,7 @@
 import type { TargetSpec } from "./plan.ts";
-import { duet, warmEndpoint, warmRestarted, withTargets } from "./run.ts";
+import { lookAtMachine, withTargets } from "./run.ts";
 import { lastBlock, type Session } from "./session.ts";
+import { duet } from "./slices.ts";
 import {
   type Interval,
   type State,
@@ -8,6 +9,7 @@ import {
   sequentialSmallestVisible,
   sequentialState,
 } from "./statistics.ts";
+import { warmEndpoint, warmRestarted, warmthOf } from "./warmup.ts";
 
 /** What two targets are to each other at one endpoint. */
 export interface Outcome {
@@ -19,6 +21,8 @@ export interface Outcome {
   readonly ratio: Interval;
   readonly state: State;
   readonly smallestVisible: number;
+  /** Blocks in which one of the two still changed when its slices began; their values count all the same. */
+  readonly warming: number;
 }
 
 /** Duets of one endpoint in one block. */
@@ -38,6 +42,7 @@ export async function duel(
   const elapsed = () => (performance.now() - since) / 1e3;
   let behind = 0;
   const logRatios = new Map(endpoints.map((endpoint): [string, number[]] => [endpoint, []]));
+  const warming = new Map(endpoints.map((endpoint): [string, number] => [endpoint, 0]));
   const cpuUs = new Map(endpoints.map((endpoint): [string, number[]] => [endpoint, []]));
   const outcomes = () =>
     endpoints.map((endpoint): Outcome => {
@@ -52,26 +57,32 @@ export async function duel(
         ratio,
         state: sequentialState(values),
         smallestVisible,
+        warming: warming.get(endpoint) ?? 0,
       };
     });
   const first = lastBlock(session);
+  await lookAtMachine(session, first + 1);
   for (let block = first + 1; ; block++) {
     const open = outcomes().filter(({ state }) => state === "undecided");
     const pace = elapsed() / (block - first - 1 || 1);
     if (open.length === 0 || (block > first + 2 && elapsed() + pace > limitSeconds)) {
       session.progress.done(Math.max(0, limitSeconds - behind));
+      await lookAtMachine(session, block - 1);
       return outcomes();
     }
-    const warmup = await withTargets(session, specs, async (targets) => {
+    await withTargets(session, specs, async (targets) => {
       const [a, b] = targets as [(typeof targets)[0], (typeof targets)[0]];
       session.progress.now(`${a.name} and ${b.name}: block ${block - first}`);
-      const warmup = await warmRestarted(
+      await warmRestarted(
         session,
         targets,
         open.map(({ endpoint }) => endpoint),
       );
       for (const { endpoint } of open) {
         await warmEndpoint(session, targets, endpoint);
+        if (targets.some(({ name }) => warmthOf(session, name, endpoint).steady === false)) {
+          warming.set(endpoint, 1 + (warming.get(endpoint) ?? 0));
+        }
         const from = session.slices.length;
         for (let i = 0; i < DUETS; i++) await duet(session, block, endpoint, i % 2 === 0 ? [a, b] : [b, a]);
         const costs = (name: string) =>
@@ -84,9 +95,8 @@ export async function duel(
         logRatios.get(endpoint)?.push(mean(ofA) - mean(ofB));
         cpuUs.get(endpoint)?.push(...ofA.map(Math.exp));
       }
-      return warmup;
     });
-    session.manifest.blocks.push({ block, steps: [], warmup });
+    session.manifest.blocks.push({ block, steps: [], warmup: session.warmth });
     session.save();
     session.progress.done(elapsed() - behind);
     behind = elapsed();

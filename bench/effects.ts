@@ -98,7 +98,7 @@ export function mainEffects({ comparison, rows }: Table, solos: readonly Slice[]
       .map((of) => ({ factor, ...(of[0] as (typeof of)[0]), pairs: of.map(({ pair }) => pair) }))
       .sort((a, b) => b.pairs.length - a.pairs.length || (`${a.to} ${a.from}` < `${b.to} ${b.from}` ? -1 : 1));
   });
-  const compared = new Set(comparison.standings.map(({ name }) => name));
+  const compared = new Set(comparison.standings.flatMap(({ name, rank }) => (rank ? [name] : [])));
   const seen = found.map(({ factor, to, from, pairs }) => ({
     effect: { factor, to, from, pairs },
     duets: pairs.filter((pair) => pair.every((name) => compared.has(name))),

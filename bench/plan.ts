@@ -1,6 +1,7 @@
 import { SimpleFaker } from "@faker-js/faker";
 import { CLIENTS } from "../shared/drivers/drivers.ts";
 import { UsageError } from "../shared/errors.ts";
+import { LEAST_WINDOWS } from "./steadiness.ts";
 
 /** The eight endpoints that are measured unless others are asked for. */
 export const ENDPOINTS = [
@@ -30,10 +31,10 @@ export interface Amount {
   readonly duetSeconds: number;
   /** Of one solo slice, one per server, endpoint and block. */
   readonly soloSeconds: number;
-  /** Warm-up per server after a restart, over all endpoints: at least, and at most if one still changes. */
-  readonly restartSeconds: readonly [least: number, most: number];
-  /** Warm-up per server right before the slices of an endpoint. */
-  readonly endpointSeconds: number;
+  /** Requests that a server answers after a restart, over all endpoints, before anything is asked of it that counts. */
+  readonly warmRequests: number;
+  /** Of a window of warm-up, per server: all are loaded at once. */
+  readonly windowSeconds: number;
   /** Whether one server is measured twice, under two names. */
   readonly twin: boolean;
 }
@@ -44,18 +45,18 @@ export const PRESETS = {
     blocks: 2,
     cycles: 1,
     duetSeconds: 0.4,
-    soloSeconds: 0.1,
-    restartSeconds: [1, 1],
-    endpointSeconds: 0.1,
+    soloSeconds: 0.2,
+    windowSeconds: 0.1,
+    warmRequests: 100_000,
     twin: false,
   },
   standard: {
     blocks: 4,
     cycles: 2,
-    duetSeconds: 0.55,
-    soloSeconds: 0.15,
-    restartSeconds: [2, 3],
-    endpointSeconds: 0.3,
+    duetSeconds: 0.5,
+    soloSeconds: 0.3,
+    windowSeconds: 0.15,
+    warmRequests: 100_000,
     twin: true,
   },
   full: {
@@ -63,17 +64,17 @@ export const PRESETS = {
     cycles: 2,
     duetSeconds: 0.8,
     soloSeconds: 0.4,
-    restartSeconds: [4, 6],
-    endpointSeconds: 0.5,
+    windowSeconds: 0.25,
+    warmRequests: 200_000,
     twin: true,
   },
 } as const satisfies Record<string, Amount>;
 
 /** k6 takes longer than fortio to start, so its slices are longer, and so is what they warm. */
 const SEQUENCE_SECONDS: Readonly<Record<keyof typeof PRESETS, Partial<Amount>>> = {
-  quick: { duetSeconds: 1, soloSeconds: 1, restartSeconds: [1, 1], endpointSeconds: 0.3 },
-  standard: { duetSeconds: 1.5, soloSeconds: 2, restartSeconds: [2, 3], endpointSeconds: 0.5 },
-  full: { duetSeconds: 3, soloSeconds: 5, restartSeconds: [4, 6], endpointSeconds: 1 },
+  quick: { duetSeconds: 1, soloSeconds: 1, windowSeconds: 0.2, warmRequests: 2_000 },
+  standard: { duetSeconds: 1.5, soloSeconds: 2, windowSeconds: 0.3, warmRequests: 4_000 },
+  full: { duetSeconds: 3, soloSeconds: 5, windowSeconds: 0.5, warmRequests: 8_000 },
 };
 
 /** Of `duet`, `tax` and `self-test`, which restart two targets until they are decided. */
@@ -82,8 +83,8 @@ export const PAIR: Amount = {
   cycles: 0,
   duetSeconds: 0.8,
   soloSeconds: 0.5,
-  restartSeconds: [2, 3],
-  endpointSeconds: 0.3,
+  windowSeconds: 0.25,
+  warmRequests: 100_000,
   twin: false,
 };
 /** What they load unless other endpoints are asked for: the least work, and a usual amount. */
@@ -154,6 +155,8 @@ export interface Options {
   readonly preset: keyof typeof PRESETS;
   /** Length of every slice, instead of the preset's. */
   readonly seconds?: number | undefined;
+  /** Requests after a restart, instead of the preset's. */
+  readonly warmup?: number | undefined;
   readonly rate?: number | undefined;
   readonly seed: number;
 }
@@ -206,8 +209,8 @@ export function makePlan(options: Options, servers: readonly string[]): Plan {
     ...preset,
     duetSeconds: seconds ?? Math.max(preset.duetSeconds, least),
     soloSeconds,
-    restartSeconds: [preset.restartSeconds[0] * scale, preset.restartSeconds[1] * scale],
-    endpointSeconds: preset.endpointSeconds * scale,
+    windowSeconds: preset.windowSeconds * scale,
+    warmRequests: options.warmup ?? preset.warmRequests,
   };
   const targets: TargetSpec[] =
     urls.length > 0
@@ -274,20 +277,24 @@ const WARMUP_OVERHEAD_SECONDS = 0.08;
 const READING_SECONDS = 1.5;
 /** What a restart of one server costs, and asking it every endpoint once. */
 const START_SECONDS = 0.6;
+/** A request of warm-up, server and generator together on two cores, averaged over servers and endpoints. */
+const WARM_REQUEST_SECONDS = 5e-5;
+/** Looking at the machine before and after a block. */
+const FINGERPRINT_SECONDS = 5;
 /** Calibration: per server and endpoint, and once. */
 export const UNLOADED_SECONDS = 0.1;
 const CEILING_SECONDS = 2;
 
 /** @returns about how long it takes, in seconds: a restart of all servers, an endpoint of a block, and what comes once. */
 export function duration({ targets, endpoints, amount, rate }: Plan): Record<"restart" | "endpoint" | "once", number> {
-  const { cycles, duetSeconds, soloSeconds, restartSeconds, endpointSeconds } = amount;
+  const { cycles, duetSeconds, soloSeconds, warmRequests, windowSeconds } = amount;
   const reading = targets.some((spec) => spec.kind === "docker" && !isHere(spec)) ? READING_SECONDS : 0;
   const duets = hasDuets({ targets, rate }) ? cycles * (duetSeconds + SLICE_OVERHEAD_SECONDS + reading) : 0;
   const solo = soloSeconds + SLICE_OVERHEAD_SECONDS / 2 + reading;
-  const passes = (2 * restartSeconds[1]) / restartSeconds[0];
+  const started = targets.filter(({ kind }) => kind !== "url").length;
   return {
-    restart: targets.length * (START_SECONDS + restartSeconds[1] + passes * endpoints.length * WARMUP_OVERHEAD_SECONDS),
-    endpoint: targets.length * (endpointSeconds + WARMUP_OVERHEAD_SECONDS + duets + solo),
+    restart: targets.length * START_SECONDS + started * warmRequests * WARM_REQUEST_SECONDS + FINGERPRINT_SECONDS,
+    endpoint: targets.length * (LEAST_WINDOWS * (windowSeconds + WARMUP_OVERHEAD_SECONDS) + duets + solo),
     once: targets.length * endpoints.length * (UNLOADED_SECONDS + SLICE_OVERHEAD_SECONDS / 2) + CEILING_SECONDS,
   };
 }

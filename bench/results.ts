@@ -17,7 +17,7 @@ import { readBytes } from "../shared/read-bytes.ts";
 import type { Verdict } from "./verdict.ts";
 
 /** How slices are made. Rows of different protocols must not be compared. */
-export const PROTOCOL = 2;
+export const PROTOCOL = 3;
 
 /** One target under load at one endpoint: one row of results.csv. Null is an empty field: not known, or not so. */
 export interface Slice {
@@ -64,6 +64,14 @@ export interface Slice {
   /** CPU time of the load generator ÷ time; may exceed 1 on several cores; null where it runs elsewhere. */
   readonly generatorCpu: number | null;
   readonly bytesPerRequest: number;
+  /** CPU µs of `cpuUsPerRequest` that the kernel had; page faults and context switches of the server. */
+  readonly kernelUsPerRequest: number | null;
+  readonly faultsPerRequest: number | null;
+  readonly switchesPerRequest: number | null;
+  /** Part of the time in which the host or other processes had the cores of server or generator. */
+  readonly taken: number | null;
+  /** Whether its cost had stopped to change when the slices of this endpoint and block began. */
+  readonly warm: "steady" | "warming" | null;
 }
 
 /** The columns of results.csv and the field of a slice that each holds. New ones go to the end, with a new PROTOCOL. */
@@ -104,11 +112,16 @@ export const COLUMNS: Readonly<Record<string, keyof Slice>> = {
   StartupMs: "startupMs",
   GeneratorCpu: "generatorCpu",
   BytesPerRequest: "bytesPerRequest",
+  KernelUsPerRequest: "kernelUsPerRequest",
+  FaultsPerRequest: "faultsPerRequest",
+  SwitchesPerRequest: "switchesPerRequest",
+  TakenTime: "taken",
+  Warm: "warm",
 };
 
 /** Columns that hold text; all others hold numbers. */
 const TEXT = new Set(
-  "Name Endpoint Kind Run StartedAt Runtime Framework Driver Target Host Partner Verdict".split(" "),
+  "Name Endpoint Kind Run StartedAt Runtime Framework Driver Target Host Partner Verdict Warm".split(" "),
 );
 
 const HEADER = stringify([Object.keys(COLUMNS)]);
@@ -165,7 +178,7 @@ export const readPlain = (file: string): PlainRow[] =>
 
 /** Fields that are empty in some rows: of duets, of servers that do not say what they are, of remote ones. */
 const OPTIONAL = new Set(
-  "CpuUsPerRequest RssBytes Runtime Framework Driver Workers Partner TargetRate Verdict BusiestThread PeakRssBytes StartupMs GeneratorCpu".split(
+  "CpuUsPerRequest RssBytes Runtime Framework Driver Workers Partner TargetRate Verdict BusiestThread PeakRssBytes StartupMs GeneratorCpu KernelUsPerRequest FaultsPerRequest SwitchesPerRequest TakenTime Warm".split(
     " ",
   ),
 );

@@ -1,23 +1,28 @@
-import { hostname } from "node:os";
-import { UsageError } from "../shared/errors.ts";
-import type { Identity } from "../shared/identity.ts";
 import { type Calibration, calibrate, ceiling, lineSpeed } from "./calibrate.ts";
-import { type Cores, parseCpuList, splitCores } from "./cores.ts";
-import { overlap } from "./load/agents.ts";
-import type { Load, LoadOptions, StepLoad } from "./load/fortio.ts";
-import { type Histogram, merge } from "./load/histogram.ts";
-import { duration, isHere, isStep, type LocalSpec, orderOf, type Plan, type TargetSpec, WORKLOADS } from "./plan.ts";
-import { appendSlices, PROTOCOL, type Slice } from "./results.ts";
-import { lastBlock, type Session, type Warmup } from "./session.ts";
+import { type Cores, splitCores } from "./cores.ts";
+import { takeFingerprint } from "./machine/fingerprint.ts";
+import {
+  duration,
+  isHere,
+  isStep,
+  type LocalSpec,
+  orderOf,
+  type Plan,
+  parseTarget,
+  type TargetSpec,
+  WORKLOADS,
+} from "./plan.ts";
+import type { Slice } from "./results.ts";
+import { lastBlock, type Session } from "./session.ts";
+import { duet, solo } from "./slices.ts";
 import { type Bracket, type Capacity, capacityOf, type Slo, STARTS, searchCapacity, type Trial } from "./slo.ts";
 import { startContainer } from "./targets/container.ts";
 import { openEngine } from "./targets/engine.ts";
 import { start } from "./targets/local.ts";
 import { openStores } from "./targets/stores.ts";
-import { readIdentity, type Target, verify } from "./targets/target.ts";
+import { type Target, verify } from "./targets/target.ts";
 import { attach } from "./targets/url.ts";
-import { type Usage, watch } from "./targets/usage.ts";
-import { isFailing, verdictOf } from "./verdict.ts";
+import { warmEndpoint, warmRestarted } from "./warmup.ts";
 
 export const coresFor = (plan: Plan): Cores | null =>
   plan.targets.every(isHere) && plan.agents.length === 0 ? splitCores() : null;
@@ -30,10 +35,18 @@ export async function measure(session: Session): Promise<void> {
     const block = 1 + lastBlock(session);
     const since = performance.now();
     session.progress.now(`block ${block}: start`);
+    await lookAtMachine(session, block);
     await withTargets(session, manifest.plan.targets, (targets) => measureBlock(session, block, targets));
+    await lookAtMachine(session, block);
     manifest.seconds.total += (performance.now() - since) / 1e3;
   }
   session.save();
+}
+
+/** Before and after a block, while nothing is loaded. */
+export async function lookAtMachine({ manifest, signal }: Session, block: number): Promise<void> {
+  const seen = await takeFingerprint(manifest.cores, signal);
+  if (seen) manifest.fingerprints.push({ block, ...seen });
 }
 
 /** All targets up and checked, then all down, whatever happens. */
@@ -45,6 +58,8 @@ export async function withTargets<T>(
   const { signal } = session;
   const { plan } = session.manifest;
   const targets: Target[] = [];
+  // Where servers write, the generator is another one, and so would be what both have in common.
+  if (session.manifest.cores && !WORKLOADS[plan.workload].store) session.reference ??= await startReference(session);
   try {
     for (const spec of specs) {
       const target = await startTarget(session, spec);
@@ -59,6 +74,14 @@ export async function withTargets<T>(
     await Promise.all(targets.map((target) => target.stop()));
   }
 }
+
+/** A server that stays warm through all blocks: what happens to it in a window of load, the host did. */
+function startReference({ manifest, signal }: Session): Promise<Target> {
+  return start({ ...parseTarget(REFERENCE, [REFERENCE]), name: "reference" }, manifest.cores?.server, signal);
+}
+
+/** Warm after one window of load. */
+const REFERENCE = "bun-raw";
 
 async function startTarget(session: Session, spec: TargetSpec): Promise<Target> {
   const { manifest, signal } = session;
@@ -87,7 +110,7 @@ async function measureBlock(session: Session, block: number, targets: Target[]):
   const named = new Map(targets.map((target) => [target.name, target]));
   const find = (name: string) => named.get(name) as Target;
   progress.now(`block ${block} warm-up`);
-  const warmup = await warmRestarted(session, targets, plan.endpoints);
+  await warmRestarted(session, targets, plan.endpoints);
   progress.done(restart);
   if (manifest.ceiling === null) {
     progress.now("calibration");
@@ -113,7 +136,7 @@ async function measureBlock(session: Session, block: number, targets: Target[]):
     progress.done(endpointSeconds);
     session.save();
   }
-  manifest.blocks.push({ block, steps, warmup });
+  manifest.blocks.push({ block, steps, warmup: session.warmth });
   session.save();
 }
 
@@ -127,58 +150,6 @@ const isLike = (plan: Plan) => (spec: TargetSpec) => {
     one?.kind === "url" ? new URL(one.url).hostname : one?.kind === "docker" ? one.engine.address : "";
   return host(spec) === host(plan.targets[0]);
 };
-
-/** Change of a target's CPU time per request from one pass to the next that counts as steady, ln scale. */
-const STEADY = 0.03;
-
-/** Whether no target changed against the others, all loaded at once: what they have in common is the host's. */
-function isSteady(passes: readonly (readonly (number | null)[])[]): boolean {
-  const changes = passes.flatMap((costs) => {
-    const [before, now] = costs.slice(-2);
-    return before && now ? [Math.log(now / before)] : [];
-  });
-  const common = changes.reduce((sum, change) => sum + change, 0) / changes.length;
-  return changes.every((change) => Math.abs(change - common) < STEADY);
-}
-
-/** After a restart: loads all targets at once, endpoint after endpoint, until two passes agree or the most time is used. */
-export async function warmRestarted(
-  session: Session,
-  targets: readonly Target[],
-  endpoints: readonly string[],
-): Promise<Warmup> {
-  const { connections, amount } = session.manifest.plan;
-  const [least, most] = amount.restartSeconds.map((seconds) => seconds * targets.length) as [number, number];
-  const seconds = Math.max(0.1, least / 2 / endpoints.length);
-  const cpuUsPerRequest: Record<string, (number | null)[]> = Object.fromEntries(targets.map(({ name }) => [name, []]));
-  let steady = false;
-  for (let used = 0; used < least || (!steady && used < most); used += seconds * endpoints.length) {
-    const pass: Measured[][] = [];
-    for (const endpoint of endpoints) {
-      pass.push(await together(session, targets, endpoint, { connections, seconds }));
-    }
-    session.manifest.seconds.loaded += seconds * endpoints.length;
-    targets.forEach(({ name }, i) => {
-      const costs = pass.map((all) => all[i]?.usage.cpuUsPerRequest ?? null).filter((cost) => cost !== null);
-      cpuUsPerRequest[name]?.push(costs.length > 0 ? costs.reduce((a, b) => a + b) / costs.length : null);
-    });
-    steady = isSteady(Object.values(cpuUsPerRequest));
-  }
-  return { steady, cpuUsPerRequest };
-}
-
-/** Right before the slices of an endpoint. @returns about the mean latency of each target alone, ms. */
-export async function warmEndpoint(
-  session: Session,
-  targets: readonly Target[],
-  endpoint: string,
-): Promise<Record<string, number>> {
-  const { connections, amount } = session.manifest.plan;
-  const seconds = Math.max(0.1, amount.endpointSeconds * targets.length);
-  const seen = await together(session, targets, endpoint, { connections, seconds });
-  session.manifest.seconds.loaded += seconds;
-  return Object.fromEntries(seen.map(({ target, load }) => [target.name, load.averageMs / targets.length]));
-}
 
 async function calibrateGenerator({ manifest, load, signal }: Session, targets: readonly Target[]): Promise<void> {
   const { plan, cores } = manifest;
@@ -199,179 +170,6 @@ async function calibrateTargets(
     const ofTarget = manifest.calibration[target.name] as Record<string, Calibration>;
     ofTarget[endpoint] ??= await calibrate(target, endpoint, loadedMs(target.name) ?? null, load);
   }
-}
-
-interface Measured {
-  readonly target: Target;
-  readonly load: Load;
-  readonly usage: Usage;
-}
-
-/** Loads targets at the same moment, each by a generator of its own. */
-async function together(
-  session: Session,
-  targets: readonly Target[],
-  endpoint: string,
-  options: LoadOptions,
-): Promise<Measured[]> {
-  const watches = await Promise.all(targets.map((target) => watch(target)));
-  const loads = await Promise.all(targets.map(({ url }) => session.load(url, endpoint, options)));
-  return Promise.all(
-    targets.map(async (target, i) => {
-      const load = loads[i] as Load;
-      if (load.goodput === 0) await readIdentity(target.url, session.signal); // one that is gone ends the run
-      return { target, load, usage: await (watches[i] as (load: Load) => Promise<Usage>)(load) };
-    }),
-  );
-}
-
-/** Part of the time of a slice in which all generators must have run. */
-const LEAST_OVERLAP = 0.95;
-
-/** Enough that a cheap request's cost does not depend on the partner, few that both sides begin at about one moment. */
-const DUET_CONNECTIONS = 64;
-
-/** Two targets at the same moment on the same cores; repeated once where they did not overlap or one failed. */
-export async function duet(session: Session, block: number, endpoint: string, pair: [Target, Target]): Promise<void> {
-  const { connections: most, amount } = session.manifest.plan;
-  const connections = Math.min(most, DUET_CONNECTIONS);
-  for (const last of [false, true]) {
-    const seen = await together(session, pair, endpoint, { connections, seconds: amount.duetSeconds });
-    const [a, b] = seen as [Measured, Measured];
-    const atOnce = Math.min(overlap([a.load, b.load]), a.load.overlap, b.load.overlap);
-    const usable = atOnce >= LEAST_OVERLAP && !seen.some(({ load }) => isFailing(load));
-    const slice = nextSlice(session);
-    await keep(
-      session,
-      seen.map((one, i) => ({
-        ...common(session, block, slice, endpoint, one),
-        kind: "duet",
-        connections,
-        partner: (pair[1 - i] as Target).name,
-        targetRate: null,
-        verdict: usable ? null : "void",
-      })),
-    );
-    if (usable || last) return;
-  }
-}
-
-/** @throws UsageError where several agents do not load a target at the same time, three times in a row. */
-async function alone(session: Session, target: Target, endpoint: string, options: LoadOptions): Promise<Measured> {
-  for (const _ of [1, 2, 3]) {
-    const [one] = (await together(session, [target], endpoint, options)) as [Measured];
-    if (one.load.overlap >= LEAST_OVERLAP) return one;
-  }
-  throw new UsageError(
-    `the agents ran together for less than ${LEAST_OVERLAP * 100} % of a slice of ${options.seconds} s: raise --seconds, or leave out one that is far away`,
-  );
-}
-
-/** One target alone: as fast as answers come, or at a rate. */
-export async function solo(
-  session: Session,
-  block: number,
-  endpoint: string,
-  target: Target,
-  rate: number | null,
-  seconds = session.manifest.plan.amount.soloSeconds,
-  connections = session.manifest.plan.connections,
-): Promise<Slice> {
-  const { manifest } = session;
-  const calibration = manifest.calibration[target.name]?.[endpoint];
-  const options = { connections, seconds, rate: rate ?? undefined, resolutionSeconds: calibration?.resolutionSeconds };
-  const one = await alone(session, target, endpoint, options);
-  const { load: seen, usage } = one;
-  const slice: Slice = {
-    ...common(session, block, nextSlice(session), endpoint, one),
-    kind: rate === null ? "closed" : "open",
-    connections,
-    partner: null,
-    targetRate: rate,
-    verdict: verdictOf({
-      ...seen,
-      ...usage,
-      connections,
-      dropped: seen.dropped ?? null,
-      targetRate: rate,
-      generatorCores: manifest.cores ? parseCpuList(manifest.cores.generator).length : navigator.hardwareConcurrency,
-      ceiling: manifest.ceiling,
-      unloadedMs: calibration?.unloadedMs ?? null,
-      lineBytesPerSecond: manifest.lineBytesPerSecond[target.name] ?? null,
-    }),
-  };
-  const ofSteps = Object.entries(seen.steps ?? {}).map(([step, load]) => ({
-    endpoint: `${endpoint} ${step}`,
-    histogram: load.histogram,
-    slice: { ...slice, ...seenBy(load, seen.seconds), endpoint: `${endpoint} ${step}`, cpuUsPerRequest: null },
-  }));
-  await keep(session, [slice, ...ofSteps.map(({ slice }) => slice)]);
-  manifest.histograms[target.name] ??= {};
-  const ofTarget = manifest.histograms[target.name] as Record<string, Histogram>;
-  for (const { endpoint: of, histogram } of [{ endpoint, histogram: seen.histogram }, ...ofSteps]) {
-    ofTarget[of] = merge([ofTarget[of] ?? [], histogram]);
-  }
-  return slice;
-}
-
-const nextSlice = ({ slices }: Session) => 1 + (slices.at(-1)?.slice ?? 0);
-
-const driverOf = ({ workload }: Plan, { driver, store }: Identity) =>
-  WORKLOADS[workload].store ? store.driver : `${driver.name} ${driver.sqlite}`;
-
-const seenBy = ({ requests, errors, averageMs, maxMs, percentilesMs }: StepLoad, seconds: number) => ({
-  requests,
-  errors,
-  averageMs,
-  goodput: (requests - errors) / seconds,
-  p50Ms: percentilesMs[50],
-  p90Ms: percentilesMs[90],
-  p99Ms: percentilesMs[99],
-  p999Ms: percentilesMs[99.9],
-  maxMs,
-});
-
-function common(
-  { manifest }: Session,
-  block: number,
-  slice: number,
-  endpoint: string,
-  { target, load, usage }: Measured,
-) {
-  const { identity } = target;
-  const version = (of: { name: string; version: string | null } | undefined) =>
-    of ? [of.name, of.version].join(" ").trim() : null;
-  return {
-    name: target.name,
-    endpoint,
-    ...seenBy(load, load.seconds),
-    cpuUsPerRequest: usage.cpuUsPerRequest,
-    rssBytes: usage.rssBytes,
-    sockets: load.sockets,
-    seconds: load.seconds,
-    run: manifest.run,
-    startedAt: new Date(load.startedAt).toISOString(),
-    protocol: PROTOCOL,
-    runtime: version(identity?.runtime),
-    framework: version(identity?.framework),
-    driver: identity && driverOf(manifest.plan, identity),
-    workers: identity?.workers ?? null,
-    target: target.url,
-    host: hostname(),
-    block,
-    slice,
-    busiest: usage.busiest,
-    peakRssBytes: usage.peakRssBytes,
-    startupMs: target.startupMs,
-    generatorCpu: load.generatorCpu,
-    bytesPerRequest: load.bytesPerRequest,
-  };
-}
-
-async function keep(session: Session, slices: Slice[]): Promise<void> {
-  await appendSlices(session.results, slices);
-  session.slices.push(...slices);
-  session.manifest.seconds.loaded += slices[0]?.seconds ?? 0;
 }
 
 /** Length of one attempt of the search: overload by 1 % must show as a queue longer than the promise. */

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { createReadStream, existsSync, readFileSync } from "node:fs";
-import { cpus, hostname, release, totalmem } from "node:os";
+import { hostname } from "node:os";
 import { pipeline } from "node:stream/promises";
 import { UsageError } from "../shared/errors.ts";
 import type { Identity } from "../shared/identity.ts";
@@ -11,12 +11,16 @@ import { findAgents, loadFrom } from "./load/agents.ts";
 import { type Generator, load, requestOf } from "./load/fortio.ts";
 import type { Histogram } from "./load/histogram.ts";
 import { loadSequence } from "./load/k6.ts";
+import type { Fingerprint } from "./machine/fingerprint.ts";
+import { type Machine, readMachine } from "./machine/identity.ts";
 import { type Plan, SEQUENCE, type Step } from "./plan.ts";
 import type { Progress } from "./report/progress.ts";
 import { checkResults, manifestFile, PROTOCOL, readSlices, type Slice, writeWhole } from "./results.ts";
 import type { Capacity, Slo } from "./slo.ts";
+import type { Warmth } from "./steadiness.ts";
 import type { Engine } from "./targets/engine.ts";
 import type { Stores } from "./targets/stores.ts";
+import type { Target } from "./targets/target.ts";
 
 /** What is kept of a run beside its rows, in results/<run>.json. */
 export interface Manifest {
@@ -25,8 +29,12 @@ export interface Manifest {
   readonly host: string;
   readonly plan: Plan;
   readonly cores: Cores | null;
-  /** Machine, versions, commit and data: what another would need to repeat it. */
+  /** Versions, commit and data: what another would need to repeat it. */
   environment: Readonly<Record<string, unknown>>;
+  /** The one that makes the load and, unless they run elsewhere, has the servers. */
+  readonly machine: Machine;
+  /** How fast it was before and after each block; none where cores cannot be chosen. */
+  fingerprints: (Fingerprint & { readonly block: number })[];
   ceiling: number | null;
   /** Target -> endpoint -> calibration. */
   calibration: Record<string, Record<string, Calibration>>;
@@ -36,18 +44,15 @@ export interface Manifest {
   stores: Record<string, Identity["store"]>;
   /** Target -> endpoint -> the highest rate that keeps a promise, where that was searched. */
   capacities: Record<string, Record<string, Capacity & { readonly slo: Slo }>>;
-  /** What was done, in this order; the warm-up after the restart. */
-  blocks: { block: number; steps: readonly Step[]; warmup: Warmup | null }[];
+  /** What was done, in this order; target -> endpoint -> its warm-up. */
+  blocks: { block: number; steps: readonly Step[]; warmup: Warmths }[];
   /** Target -> endpoint -> latencies of all its solo slices. */
   histograms: Record<string, Record<string, Histogram>>;
   seconds: { loaded: number; total: number };
 }
 
-/** CPU µs per request of each target, averaged over the endpoints, pass by pass. */
-export interface Warmup {
-  readonly steady: boolean;
-  readonly cpuUsPerRequest: Record<string, (number | null)[]>;
-}
+/** Target -> endpoint -> how it got warm after a restart. */
+export type Warmths = Record<string, Record<string, Warmth>>;
 
 /** Everything that measuring in one run shares. */
 export interface Session {
@@ -64,12 +69,16 @@ export interface Session {
   engine: Engine | null;
   /** Of the servers that keep contents, from the first of them on. */
   stores: Stores | null;
+  /** A warm server beside which others are watched getting warm, on machines whose cores can be chosen. */
+  reference: Target | null;
+  /** Since the last restart. */
+  warmth: Warmths;
 }
 
 /** What a run holds until it ends, besides its targets. */
-export async function closeSession({ progress, engine, stores }: Session): Promise<void> {
+export async function closeSession({ progress, engine, stores, reference }: Session): Promise<void> {
   progress.stop();
-  await Promise.all([engine?.close(), stores?.close()]);
+  await Promise.all([reference?.stop(), engine?.close(), stores?.close()]);
 }
 
 /** @returns the number of the last block, 0 before the first. */
@@ -91,6 +100,8 @@ export async function newSession(
     plan,
     cores,
     environment: await environment(),
+    machine: readMachine(),
+    fingerprints: [],
     ceiling: null,
     calibration: {},
     lineBytesPerSecond: {},
@@ -114,13 +125,7 @@ export function resumeSession(
   const file = manifestFile(results, run);
   if (!existsSync(file))
     throw new UsageError(`--resume ${run}: there is no ${file}; the Run column of ${results} has the names`);
-  const kept: Manifest = JSON.parse(readFileSync(file, "utf8"));
-  const manifest: Manifest = {
-    ...kept,
-    plan: { ...kept.plan, agents: kept.plan.agents ?? [], workload: kept.plan.workload ?? "read" },
-    stores: kept.stores ?? {},
-    capacities: kept.capacities ?? {},
-  }; // of before there were agents and stores
+  const manifest: Manifest = JSON.parse(readFileSync(file, "utf8"));
   if (manifest.protocol !== PROTOCOL || manifest.host !== hostname()) {
     throw new UsageError(
       `run ${run} is of protocol ${manifest.protocol} on ${manifest.host}, this is protocol ${PROTOCOL} on ${hostname()}: start a new run`,
@@ -140,12 +145,12 @@ function sessionOf(
   const { plan, cores } = manifest;
   const found = plan.agents.length > 0 ? findAgents(plan.agents, signal) : null;
   found?.catch(() => {}); // said when the first slice asks for them
-  const generator: Generator = async (server, endpoint, options) => {
-    if (endpoint === SEQUENCE) return loadSequence(server, options, cores?.generator, signal);
+  const generator: Generator = async (server, endpoint, options, on = cores?.generator) => {
+    if (endpoint === SEQUENCE) return loadSequence(server, options, on, signal);
     const { path, json } = requestOf(endpoint);
     return found
       ? loadFrom(await found, server + path, options, signal)
-      : load(server + path, options, cores?.generator, signal, json);
+      : load(server + path, options, on, signal, json);
   };
   return {
     manifest,
@@ -156,6 +161,8 @@ function sessionOf(
     load: generator,
     engine: null,
     stores: null,
+    reference: null,
+    warmth: {},
     save: () => writeWhole(file, `${JSON.stringify(manifest)}\n`),
   };
 }
@@ -163,10 +170,6 @@ function sessionOf(
 async function environment(): Promise<Record<string, unknown>> {
   const ask = (command: string, ...args: string[]) => spawnSync(command, args).stdout?.toString().trim() || null;
   return {
-    cpu: cpus()[0]?.model,
-    cores: cpus().length,
-    memoryBytes: totalmem(),
-    kernel: release(),
     bun: process.versions.bun,
     node: ask("node", "--version"),
     fortio: ask("fortio", "version"),

@@ -6,13 +6,16 @@ export interface Duet {
   readonly a: string;
   readonly b: string;
   readonly logRatio: number;
+  /** How much it counts, 1 if absent. */
+  readonly weight?: number;
 }
 
-/** A number and its 95 % interval. */
+/** A number and its 95 % interval, or only the least and the most that were seen. */
 export interface Interval {
   readonly estimate: number;
   readonly low: number;
   readonly high: number;
+  readonly isRange?: true;
 }
 
 export type State = "different" | "equivalent" | "undecided";
@@ -29,9 +32,9 @@ export interface Standing {
   readonly name: string;
   /** Cost ÷ cost of the cheapest. */
   readonly ratioToBest: Interval;
-  /** First and last place that the different pairs leave open. */
-  readonly rank: readonly [number, number];
-  /** Targets that share a letter are not different, e.g. "a" and "ab". */
+  /** First and last place that the different pairs leave open; null for one that is warming. */
+  readonly rank: readonly [number, number] | null;
+  /** Targets that share a letter are not different, e.g. "a" and "ab"; none for one that is warming. */
   readonly groups: string;
   /** Not different from the cheapest. */
   readonly first: boolean;
@@ -91,9 +94,14 @@ const PRIOR_DF = 2;
  * target × block gives Tukey's simultaneous 95 % intervals of all pairs (Tukey 1949, Comparing Individual Means; Kramer
  * 1956; Hayter 1984). A target noisier than the others widens its own: its variance, moderated as in Smyth 2004 (Linear
  * Models and Empirical Bayes Methods), counts where it is above the pooled one.
+ * @param warming targets whose cost still changed: no pair with them is called different, and they have no rank
  * @returns null with fewer than two targets, or fewer than two blocks that connect them.
  */
-export function compare(targets: readonly string[], duets: readonly Duet[]): Comparison | null {
+export function compare(
+  targets: readonly string[],
+  duets: readonly Duet[],
+  warming: ReadonlySet<string> = new Set(),
+): Comparison | null {
   const count = targets.length;
   const inside = duets.filter(({ a, b }) => targets.includes(a) && targets.includes(b));
   const fits = [...Map.groupBy(inside, ({ block }) => block).values()].flatMap((part) => fitBlock(targets, part) ?? []);
@@ -112,21 +120,25 @@ export function compare(targets: readonly string[], duets: readonly Duet[]): Com
   const spreadOf = (a: Effect, b: Effect) => Math.sqrt(Math.max(pooled, (a.variance + b.variance) / 2));
   const unit = halfWidth(1, count, blocks);
   const ratio = (a: Effect, b: Effect) => ratioOf(a.mean - b.mean, a === b ? 0 : unit * spreadOf(a, b));
-  const different = (a: Effect, b: Effect) => stateOf(ratio(a, b)) === "different";
+  const isWarm = ({ name }: Effect) => !warming.has(name);
+  const state = (a: Effect, b: Effect): State => (isWarm(a) && isWarm(b) ? stateOf(ratio(a, b)) : "undecided");
+  const different = (a: Effect, b: Effect) => state(a, b) === "different";
 
   const order = effects.toSorted((a, b) => a.mean - b.mean);
-  const best = order[0] as Effect;
-  const cliques = maximalCliques(order, (a, b) => !different(a, b));
-  const standings = order.map((effect, place) => ({
-    name: effect.name,
-    ratioToBest: ratio(effect, best),
-    rank: [
-      1 + order.slice(0, place).filter((other) => different(effect, other)).length,
-      count - order.slice(place).filter((other) => different(effect, other)).length,
-    ] as const,
-    groups: cliques.map((clique, i) => (clique.includes(effect) ? String.fromCharCode(97 + i) : "")).join(""),
-    first: !different(effect, best),
-  }));
+  const warm = order.filter(isWarm);
+  const best = (warm[0] ?? order[0]) as Effect;
+  const cliques = maximalCliques(warm, (a, b) => !different(a, b));
+  const standings = order.map((effect): Standing => {
+    const place = warm.indexOf(effect);
+    const otherThan = (others: readonly Effect[]) => others.filter((other) => different(effect, other)).length;
+    return {
+      name: effect.name,
+      ratioToBest: ratio(effect, best),
+      rank: place < 0 ? null : [1 + otherThan(warm.slice(0, place)), warm.length - otherThan(warm.slice(place))],
+      groups: cliques.map((clique, i) => (clique.includes(effect) ? String.fromCharCode(97 + i) : "")).join(""),
+      first: place >= 0 && !different(effect, best),
+    };
+  });
   const couples = effects.flatMap((a, i) => effects.slice(i + 1).map((b) => [a, b] as const));
 
   const freedom = sum(fits.map((fit) => fit.freedom));
@@ -136,11 +148,39 @@ export function compare(targets: readonly string[], duets: readonly Duet[]): Com
     blocks,
     effects,
     standings,
-    pairs: couples.map(([a, b]) => ({ a: a.name, b: b.name, ratio: ratio(a, b), state: stateOf(ratio(a, b)) })),
+    pairs: couples.map(([a, b]) => ({ a: a.name, b: b.name, ratio: ratio(a, b), state: state(a, b) })),
     spread: Math.sqrt(pooled),
     smallestVisible: smallestVisible(sum(couples.map(([a, b]) => spreadOf(a, b))) / couples.length, count, blocks),
     components: { between: Math.sqrt(Math.max(0, pooled - duetVariance)), within },
   };
+}
+
+/**
+ * Whether costs changed while they were measured: the effects of the last half of each block's duets ÷ those of the first,
+ * less what most targets have in common.
+ * @returns target -> ratio; the intervals hold at once, with 95 %. Empty with fewer than two blocks whose halves connect
+ *   all targets.
+ */
+export function drifts(targets: readonly string[], duets: readonly Duet[]): Map<string, Interval> {
+  const changes = [...Map.groupBy(duets, ({ block }) => block).values()].flatMap((part) => {
+    const half = part.length >> 1;
+    const [first, last] = [fitBlock(targets, part.slice(0, half)), fitBlock(targets, part.slice(-half))];
+    if (!first || !last || half === 0) return [];
+    const change = last.effects.map((effect, i) => effect - (first.effects[i] as number));
+    const common = median(change);
+    return [change.map((one) => one - common)];
+  });
+  if (changes.length < 2) return new Map();
+  const layout = targets.map((_, i) => moments(changes.map((change) => change[i] as number)));
+  const variance = sum(layout.map((of) => of.variance)) / layout.length;
+  const freedom = targets.length * (changes.length - 1);
+  const quantile = jStat.studentt.inv(1 - ERROR_RATE / 2 / targets.length, freedom);
+  return new Map(
+    targets.map((name, i) => {
+      const of = layout[i] as (typeof layout)[0];
+      return [name, ratioOf(of.mean, quantile * Math.sqrt(Math.max(variance, of.variance) / changes.length))];
+    }),
+  );
 }
 
 /**
@@ -214,8 +254,11 @@ function fitBlock(targets: readonly string[], duets: readonly Duet[]) {
   }
   if (reached.size < count) return null;
 
-  const values = duets.map(({ logRatio }) => logRatio);
-  const design = targets.map((target) => duets.map(({ a, b }) => Number(a === target) - Number(b === target)));
+  const roots = duets.map(({ weight = 1 }) => Math.sqrt(weight));
+  const values = duets.map(({ logRatio }, i) => logRatio * (roots[i] as number));
+  const design = targets.map((target) =>
+    duets.map(({ a, b }, i) => (Number(a === target) - Number(b === target)) * (roots[i] as number)),
+  );
   // 1 more in every cell makes the matrix invertible and the effects 0 in sum.
   const inverse = jStat.inv(design.map((s) => design.map((t) => 1 + dot(s, t))));
   const sums = design.map((row) => dot(row, values));
@@ -243,6 +286,49 @@ function maximalCliques<T>(items: readonly T[], alike: (a: T, b: T) => boolean):
 export function stateOf({ low, high }: Interval): State {
   if (low > 1 || high < 1) return "different";
   return low >= EQUIVALENT.low && high <= EQUIVALENT.high ? "equivalent" : "undecided";
+}
+
+/**
+ * Geometric means of one value per target and block, each with its 95 % interval. The spread is that of all of them: of
+ * blocks, in which the host's speed is common to all targets, and of what is left (two-way layout; the degrees of freedom
+ * of the sum as in Satterthwaite 1946). One that varies more than the rest has its own, moderated as in `compare`. Of fewer
+ * than three blocks it is the least and the most.
+ * @param rows positive values, one list per target, in the order of the blocks
+ */
+export function pooledMeans(rows: readonly (readonly number[])[]): (Interval | null)[] {
+  const logs = rows.map((values) => values.map(Math.log));
+  const blocks = Math.max(0, ...logs.map((values) => values.length));
+  const whole = logs.filter((values) => values.length === blocks);
+  const n = whole.length;
+  const middle = (values: readonly number[]) => sum(values) / values.length;
+  const means = whole.map(middle);
+  const ofBlocks = Array.from({ length: blocks }, (_, b) => middle(whole.map((values) => values[b] as number)));
+  const all = middle(means);
+  const squares = sum(ofBlocks.map((of) => (of - all) ** 2)) / (blocks - 1);
+  const rest = whole.flatMap((values, i) =>
+    values.map((value, b) => (value - (means[i] as number) - (ofBlocks[b] as number) + all) ** 2),
+  );
+  // Variances of one value: of its block, MS(block) ÷ n, and of the rest, MS(rest) · (n − 1) ÷ n.
+  const parts = [squares, sum(rest) / n / (blocks - 1)];
+  const pooled = sum(parts);
+  const freedom =
+    pooled ** 2 /
+    ((parts[0] as number) ** 2 / (blocks - 1) + ((parts[1] as number) ** 2 / ((n - 1) * (blocks - 1)) || 0));
+  return logs.map((values) => {
+    if (values.length === 0) return null;
+    const { mean, variance } = moments(values);
+    if (blocks < 3 || values.length < 2) {
+      return {
+        estimate: Math.exp(mean),
+        low: Math.exp(Math.min(...values)),
+        high: Math.exp(Math.max(...values)),
+        isRange: true,
+      };
+    }
+    const own = (PRIOR_DF * pooled + (values.length - 1) * variance) / (PRIOR_DF + values.length - 1);
+    const quantile = pooled > 0 ? jStat.studentt.inv(1 - ERROR_RATE / 2, freedom) : 0;
+    return ratioOf(mean, quantile * Math.sqrt(Math.max(pooled, own) / values.length));
+  });
 }
 
 /**
@@ -295,6 +381,14 @@ export function proportionInterval(k: number, n: number): Interval {
     low: k === 0 ? 0 : jStat.beta.inv(ERROR_RATE / 2, k, n - k + 1),
     high: k === n ? 1 : jStat.beta.inv(1 - ERROR_RATE / 2, k + 1, n - k),
   };
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const half = sorted.length >> 1;
+  return sorted.length % 2 === 1
+    ? (sorted[half] as number)
+    : ((sorted[half - 1] as number) + (sorted[half] as number)) / 2;
 }
 
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);

@@ -1,6 +1,7 @@
 /** What limited a solo slice, or made it worthless. */
 export type Verdict =
   | "rate-limited"
+  | "starved"
   | "invalid"
   | "client-bound"
   | "bandwidth-bound"
@@ -32,6 +33,8 @@ export interface Evidence {
   readonly generatorCpu: number | null;
   readonly busiest: number | null;
   readonly throttled: number | null;
+  /** Part of the time in which the host or other processes had the cores of server or generator. */
+  readonly taken: number | null;
   /** Requests per second asked for, null in a closed loop. */
   readonly targetRate: number | null;
   /** Calibration: cores of the generator, what it reaches against a server that does nothing, mean latency of one
@@ -60,11 +63,17 @@ function isBroken(e: Evidence): boolean {
   const spare = e.dropped !== null && e.targetRate !== null;
   return isFailing(e) || (spare ? e.sockets > e.connections : e.sockets !== e.connections);
 }
+/** Of the time of a core. Kernel threads that serve the load itself, and ticks of 10 ms, make up to half of this. */
+const STARVED = 0.15;
 const known = (value: number | null): number => value ?? Number.NaN; // compares false with everything
 
-/** First match decides. Refusals stand before other errors, so that a limit is not taken for a broken server. */
+/**
+ * First match decides. Refusals stand before other errors, so that a limit is not taken for a broken server; then what
+ * happened to the machine, as nothing after it can be believed.
+ */
 const CLOSED: readonly (readonly [Verdict, (e: Evidence) => boolean])[] = [
   ["rate-limited", (e) => share(e.refused, e) > 0.001 || known(e.throttled) > 0.05],
+  ["starved", (e) => known(e.taken) > STARVED],
   ["invalid", (e) => isBroken(e) || (e.dropped === null && littleError(e) > 0.03)],
   ["client-bound", (e) => known(e.generatorCpu) >= 0.85 * e.generatorCores || e.goodput >= 0.8 * known(e.ceiling)],
   ["bandwidth-bound", (e) => e.goodput * e.bytesPerRequest >= 0.8 * known(e.lineBytesPerSecond)],
@@ -83,7 +92,7 @@ const CLOSED: readonly (readonly [Verdict, (e: Evidence) => boolean])[] = [
  * connections ÷ rate seconds, so the longest latency must be below that (coordinated omission, Tene 2013).
  */
 const OPEN: typeof CLOSED = [
-  ...CLOSED.slice(0, 1),
+  ...CLOSED.slice(0, 2),
   ["invalid", isBroken],
   [
     "on schedule",
@@ -105,6 +114,7 @@ export function verdictOf(evidence: Evidence): Verdict {
 /** Verdicts under which throughput says nothing about the server. */
 export const UNRANKED: ReadonlySet<string> = new Set([
   "rate-limited",
+  "starved",
   "invalid",
   "client-bound",
   "bandwidth-bound",
@@ -125,6 +135,7 @@ export interface Circumstances {
   readonly requests: number;
   readonly workers: number | null;
   readonly targetRate: number | null;
+  readonly taken: number | null;
 }
 
 const round = (value: number, digits = 2) => Number(value.toPrecision(digits)).toLocaleString("en-US");
@@ -144,6 +155,8 @@ export function explain(verdict: Verdict, c: Circumstances): string {
       return `${round(c.goodput, 3)} answers/s of ${round(c.bytesPerRequest)} bytes fill your line of ${round(((c.lineBytesPerSecond ?? 0) * 8) / 1e6)} Mbit/s: use a wider line or a nearer client`;
     case "client-bound":
       return "the load generator was at its limit, not the server: give it more cores, or its own machine";
+    case "starved":
+      return `the host or other processes had ${round((c.taken ?? 0) * 100)} % of the cores' time: stop what else runs here (top shows it; "st" is what the host took), or measure again later`;
     case "rate-limited":
       return "answers 429 or 503, or a CPU quota, limited the rate: lift the limit, or measure below it with --rate";
     case "invalid":

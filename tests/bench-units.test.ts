@@ -7,8 +7,8 @@ import { type FortioResult, type Load, toLoad } from "../bench/load/fortio.ts";
 import { type Histogram, merge, percentile } from "../bench/load/histogram.ts";
 import { ENDPOINTS, makePlan, type Options, orderOf, PRESETS, parseTarget, totalSeconds } from "../bench/plan.ts";
 import { checkResults, type Slice } from "../bench/results.ts";
-import { duet } from "../bench/run.ts";
 import type { Session } from "../bench/session.ts";
+import { duet } from "../bench/slices.ts";
 import { type Bracket, capacityOf, parseSlo, searchCapacity } from "../bench/slo.ts";
 import type { Target } from "../bench/targets/target.ts";
 import { threadTimes, watch } from "../bench/targets/usage.ts";
@@ -205,6 +205,7 @@ describe("verdict", () => {
     generatorCpu: 0.5,
     busiest: 0.97,
     throttled: 0,
+    taken: 0.01,
     dropped: null,
     targetRate: null,
     generatorCores: 1,
@@ -224,6 +225,16 @@ describe("verdict", () => {
     ["nothing was answered", { ...sound, requests: 0, errors: 0, averageMs: 0 }, "rate-limited"],
     ["429", { ...sound, errors: 1_000, refused: 1_000 }, "rate-limited"],
     ["CPU quota", { ...sound, throttled: 0.06 }, "rate-limited"],
+    ["the machine was elsewhere", { ...sound, taken: 0.16, sockets: 101 }, "starved"],
+    ["far away, and the machine was elsewhere", { ...far, taken: 0.5 }, "starved"],
+    [
+      "refused by a machine that was elsewhere",
+      { ...sound, taken: 0.5, errors: 1_000, refused: 1_000 },
+      "rate-limited",
+    ],
+    ["what ticks make of an idle machine", { ...sound, taken: 0.15 }, "server-bound"],
+    ["whether the machine was elsewhere is not known", { ...sound, taken: null }, "server-bound"],
+    ["fixed rate, the machine was elsewhere", { ...open, taken: 0.2 }, "starved"],
     ["busy generator", { ...sound, generatorCpu: 0.85 }, "client-bound"],
     ["busy generator, two cores", { ...sound, generatorCpu: 0.85, generatorCores: 2 }, "server-bound"],
     ["near what the generator can", { ...sound, ceiling: 25_000 }, "client-bound"],
@@ -243,10 +254,10 @@ describe("verdict", () => {
   for (const [name, evidence, verdict] of cases) test(name, () => expect(verdictOf(evidence)).toBe(verdict));
 
   test("a long line is said to be one, with the connections that would saturate the server", () => {
-    const told = explain("network-bound", { ...far, cpuUsPerRequest: 150, workers: 1 });
+    const told = explain("network-bound", { ...far, cpuUsPerRequest: 150, workers: 1, taken: 0 });
     expect(told).toContain("you measured your 160 ms line: 100 connections ÷ 164 ms are 605 requests/s");
     expect(told).toContain("about 1,100 connections"); // 6,667 requests/s × 160 ms = 1,067
-    expect(explain("server-bound", { ...sound, cpuUsPerRequest: 50, workers: 1 })).toBe("");
+    expect(explain("server-bound", { ...sound, cpuUsPerRequest: 50, workers: 1, taken: 0 })).toBe("");
   });
 });
 
@@ -424,9 +435,9 @@ test("a duet counts where both answered, together", async () => {
     );
     const results = newFile();
     checkResults(results);
-    const manifest = { plan: { connections: 8, amount: { duetSeconds: 1 } }, seconds: { loaded: 0 } };
+    const manifest = { plan: { connections: 8, amount: { duetSeconds: 1 } }, cores: null, seconds: { loaded: 0 } };
     const load = async (url: string) => ({ ...ok, ...(url === "b" ? loads.shift() : {}) });
-    const session = { manifest, load, slices: [], results } as unknown as Session;
+    const session = { manifest, load, slices: [], warmth: {}, results } as unknown as Session;
     await duet(session, 1, "/plain", [a as Target, b as Target]);
     return session.slices.map(({ verdict }) => verdict);
   };

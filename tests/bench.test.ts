@@ -5,7 +5,7 @@ import { delimiter, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { lock } from "proper-lockfile";
 import { ENDPOINTS } from "../bench/plan.ts";
-import { appendSlices, COLUMNS, manifestFile, readSlices, type Slice } from "../bench/results.ts";
+import { appendSlices, COLUMNS, manifestFile, PROTOCOL, readSlices, type Slice } from "../bench/results.ts";
 import { freePort } from "../bench/targets/local.ts";
 import {
   bench,
@@ -78,7 +78,7 @@ test("two servers: duets and solo slices, tables, manifest, nothing left running
   const manifest = JSON.parse(readFileSync(manifestFile(file, id), "utf8"));
   expect(manifest).toMatchObject({
     run: id,
-    protocol: 2,
+    protocol: PROTOCOL,
     plan: { endpoints: ENDPOINTS, connections: 8 },
     environment: { dataSha256: expect.stringMatching(/^[0-9a-f]{64}$/), fortio: expect.any(String) },
     blocks: [{ block: 1 }, { block: 2 }],
@@ -260,7 +260,7 @@ describe("results.csv", () => {
     kind: "duet",
     run: "test",
     startedAt: "2026-01-01T00:00:00.000Z",
-    protocol: 2,
+    protocol: PROTOCOL,
     runtime: null,
     framework: null,
     driver: null,
@@ -278,6 +278,11 @@ describe("results.csv", () => {
     startupMs: null,
     generatorCpu: 0.1,
     bytesPerRequest: 100,
+    kernelUsPerRequest: 2.5,
+    faultsPerRequest: 0,
+    switchesPerRequest: 0.5,
+    taken: 0.01,
+    warm: "steady",
   };
 
   test("what is read is what was written", async () => {

@@ -112,7 +112,7 @@ export async function stopServer(server: Server | undefined): Promise<void> {
   await server?.ended;
 }
 
-/** bench.sh appending to `file`, in short slices with few connections. */
+/** bench.sh appending to `file`, in short slices with few connections and little warm-up. */
 export const bench = (file: string, ...args: string[]) => [
   "./bench.sh",
   "--results",
@@ -121,6 +121,8 @@ export const bench = (file: string, ...args: string[]) => [
   "0.3",
   "--connections",
   "8",
+  "--warmup",
+  "500",
   ...args,
 ];
 

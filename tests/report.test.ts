@@ -11,7 +11,7 @@ import { markdown } from "../bench/report/markdown.ts";
 import { picture } from "../bench/report/picture.ts";
 import { type Kind, newestReports, type Report, readReport, reportOf } from "../bench/report/report.ts";
 import { terminal } from "../bench/report/terminal.ts";
-import { appendSlices, checkResults, readResults, type Slice } from "../bench/results.ts";
+import { appendSlices, checkResults, PROTOCOL, readResults, type Slice } from "../bench/results.ts";
 import type { Manifest } from "../bench/session.ts";
 import { parseSlo } from "../bench/slo.ts";
 import { finish, resultsIn, scratch } from "./harness.ts";
@@ -26,7 +26,7 @@ const COSTS = { "bun-hono": 10, "bun-hono@better-sqlite3": 12, "bun-raw": 10, "n
 const DRIVERS: Record<string, string> = { "bun-hono": "bun:sqlite", "bun-raw": "bun:sqlite" };
 
 /** A run of three blocks with known truth, as bench.sh would append it. */
-function known({ run = "2026-01-01T00:00:00.000Z", slower = "", protocol = 2 } = {}): Slice[] {
+function known({ run = "2026-01-01T00:00:00.000Z", slower = "", protocol = PROTOCOL } = {}): Slice[] {
   const noise = () => Math.exp((faker.number.float() - 0.5) / 50);
   const names = Object.keys(COSTS) as (keyof typeof COSTS)[];
   let slice = 0;
@@ -70,6 +70,11 @@ function known({ run = "2026-01-01T00:00:00.000Z", slower = "", protocol = 2 } =
       startupMs: 100,
       generatorCpu: 0.5,
       bytesPerRequest: 100,
+      kernelUsPerRequest: 2.5,
+      faultsPerRequest: 0,
+      switchesPerRequest: 0.5,
+      taken: 0.01,
+      warm: "steady",
     };
   };
   return [1, 2, 3].flatMap((block) =>

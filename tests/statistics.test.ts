@@ -6,7 +6,9 @@ import {
   type Comparison,
   compare,
   type Duet,
+  drifts,
   meanInterval,
+  pooledMeans,
   proportionInterval,
   rankCorrelation,
   sequentialInterval,
@@ -197,7 +199,11 @@ interface Model {
   readonly duetSd: number;
 }
 
-function simulate({ effects, blocks, cycles, restartSd, duetSd }: Model): Comparison {
+/** @param noise of one duet, and what it counts */
+function duetsLike(
+  { effects, blocks, cycles, restartSd, duetSd }: Model,
+  noise = () => ({ by: duetSd * jStat.randn(), weight: 1 }),
+) {
   const names = effects.map((_, i) => `t${i}`);
   const duets: Duet[] = [];
   for (let block = 0; block < blocks; block++) {
@@ -206,11 +212,17 @@ function simulate({ effects, blocks, cycles, restartSd, duetSd }: Model): Compar
       const order = shuffled(effects.length);
       for (const [place, i] of order.entries()) {
         const j = order[(place + 1) % order.length] as number;
-        const logRatio = (levels[i] as number) - (levels[j] as number) + duetSd * jStat.randn();
-        duets.push({ block, a: names[i] as string, b: names[j] as string, logRatio });
+        const { by, weight } = noise();
+        const logRatio = (levels[i] as number) - (levels[j] as number) + by;
+        duets.push({ block, a: names[i] as string, b: names[j] as string, logRatio, weight });
       }
     }
   }
+  return { names, duets };
+}
+
+function simulate(model: Model): Comparison {
+  const { names, duets } = duetsLike(model);
   return present(compare(names, duets));
 }
 
@@ -277,6 +289,109 @@ describe("simulated runs", () => {
       ),
     );
     expect(Math.max(...cells)).toBeLessThan(0.075);
+  });
+
+  describe("duets with tails as heavy as Student's t with 3 degrees of freedom, in periods in which all are slow and noisy", () => {
+    const model: Model = { effects: zeros(10), blocks: 4, cycles: 2, restartSd: () => 0.015, duetSd: 0 };
+    const heavy = () => jStat.randn() / Math.hypot(jStat.randn(), jStat.randn(), jStat.randn());
+    /** One duet in four is slow by 30 % or more, and as much noisier. */
+    const noise = (isWeighted: boolean) => () => {
+      const slowness = random.next() < 0.25 ? 0.3 + 0.5 * random.next() : 0;
+      const weight = isWeighted ? 1 / (1 + (slowness / 0.4) ** 2) : 1;
+      return { by: 0.03 * (1 + 5 * slowness) * heavy(), weight };
+    };
+    const runs = (isWeighted: boolean) =>
+      seeded(10, RUNS, () => {
+        const { names, duets } = duetsLike(model, noise(isWeighted));
+        return present(compare(names, duets));
+      });
+    const [plain, weighted] = [runs(false), runs(true)];
+
+    test("95 % of runs call no difference that is none", () => {
+      for (const all of [plain, weighted]) expect(all.filter(anyDifferent).length / RUNS).toBeLessThan(0.06);
+    });
+
+    test("weights that fall with the slowness let it see more", () => {
+      const sight = (all: Comparison[]) => mean(all.map(({ smallestVisible }) => smallestVisible));
+      expect(sight(weighted) / sight(plain)).toBeLessThan(0.95);
+    });
+  });
+
+  describe("a cost that changes while it is measured", () => {
+    const drifting = (by: number, blocks: number) => (i: number) => {
+      const { names, duets } = duetsLike(even(zeros(11), blocks, 2, 0.03));
+      const late = duets.map((duet, n) => {
+        const isLate = n % 22 >= 11;
+        const shift = isLate ? by * (Number(duet.a === "t0") - Number(duet.b === "t0")) : 0;
+        return { ...duet, logRatio: duet.logRatio + shift };
+      });
+      const found = [...drifts(names, late)].filter(([, { low, high }]) => low > 1 || high < 1);
+      return i >= 0 && found.map(([name]) => name);
+    };
+    const runs = (by: number, blocks: number) => seeded(11, RUNS, (i) => drifting(by, blocks)(i) as string[]);
+
+    test("is found: 15 % in four blocks, in the right target", () => {
+      const found = runs(Math.log(1 / 1.15), 4);
+      expect(found.filter((names) => names.includes("t0")).length / RUNS).toBeGreaterThan(0.9);
+      expect(found.filter((names) => names.some((name) => name !== "t0")).length / RUNS).toBeLessThan(0.06);
+    });
+
+    test("one that does not is called changing in 5 % of tables, at most", () => {
+      for (const blocks of [2, 4, 16])
+        expect(runs(0, blocks).filter((names) => names.length > 0).length / RUNS).toBeLessThan(0.06);
+    });
+
+    test("needs two blocks whose halves connect all targets", () => {
+      const { names, duets } = duetsLike(even(zeros(5), 1, 2, 0.03));
+      expect(drifts(names, duets).size).toBe(0);
+      expect(drifts(names, duetsLike(even(zeros(5), 4, 1, 0.03)).duets).size).toBe(0);
+    });
+  });
+
+  describe("means of one value per target and block", () => {
+    const cover = (seed: number, ofBlock: number, of: (i: number) => number, blocks: number) => {
+      const covered = seeded(seed, RUNS, () => {
+        const speeds = times(blocks, () => ofBlock * jStat.randn());
+        const rows = times(10, (i) => speeds.map((speed) => Math.exp(speed + of(i) * jStat.randn())));
+        return (
+          pooledMeans(rows)
+            .map((interval) => present(interval))
+            .filter(({ low, high }) => low <= 1 && 1 <= high).length / 10
+        );
+      });
+      return mean(covered);
+    };
+
+    test.each([3, 4, 16])(
+      "%d blocks: 95 % of intervals hold the truth, whether the host's speed is common or not",
+      (blocks) => {
+        expect(cover(12, 0, () => 0.1, blocks)).toBeWithin(0.94, 0.985);
+        expect(cover(13, 0.1, () => 0.05, blocks)).toBeWithin(0.93, 0.985);
+        expect(cover(14, 0.05, (i) => (i === 0 ? 0.3 : 0.1), blocks)).toBeWithin(0.93, 0.985);
+      },
+    );
+
+    test("are narrower than each by itself, and of two blocks the least and the most", () => {
+      const rows = seeded(15, 10, () => times(4, () => Math.exp(0.1 * jStat.randn())));
+      const width = ({ low, high }: { low: number; high: number }) => Math.log(high / low);
+      const alone = mean(rows.map((values) => width(meanInterval(values, true))));
+      expect(mean(pooledMeans(rows).map((one) => width(present(one)))) / alone).toBeLessThan(0.8);
+      expect(pooledMeans([[4, 1], [3, 3], []])).toEqual([
+        {
+          estimate: expect.closeTo(2, 9) as never,
+          low: expect.closeTo(1, 9) as never,
+          high: expect.closeTo(4, 9) as never,
+          isRange: true,
+        },
+        {
+          estimate: expect.closeTo(3, 9) as never,
+          low: expect.closeTo(3, 9) as never,
+          high: expect.closeTo(3, 9) as never,
+          isRange: true,
+        },
+        null,
+      ]);
+    });
   });
 
   test("the components are those of the model", () => {

@@ -10,6 +10,7 @@ import type { Endpoint } from "./report.ts";
 export function answerOf(endpoints: readonly Endpoint[], manifest: Manifest | null): string[] {
   return [
     ...twinSays(endpoints),
+    ...notWarm(endpoints),
     ...capacities(manifest),
     ...firsts(endpoints),
     network(endpoints),
@@ -19,6 +20,16 @@ export function answerOf(endpoints: readonly Endpoint[], manifest: Manifest | nu
     ...promises(manifest),
     ...circumstances(endpoints, manifest),
   ];
+}
+
+/** Whose numbers are not those of a warm server. */
+function notWarm(endpoints: readonly Endpoint[]): string[] {
+  const found = endpoints.flatMap(({ endpoint, rows }) =>
+    rows.flatMap(({ name, warming }) => (warming ? [`${name} at ${endpoint} (${warming})`] : [])),
+  );
+  return found.length === 0
+    ? []
+    : [`Still warming, so not ranked and not called different from any: ${found.join("; ")}. Raise --warmup.`];
 }
 
 /** Writes per request, where contents are kept. */
@@ -123,7 +134,10 @@ function extremes(found: readonly { readonly endpoint: string; readonly of: Inte
 
 /** Pairs that no endpoint told apart. */
 function neverTold(endpoints: readonly Endpoint[]): string[] {
-  const pairs = endpoints.flatMap(({ comparison }) => comparison?.pairs ?? []);
+  const pairs = endpoints.flatMap(({ comparison, rows }) => {
+    const warming = new Set(rows.flatMap(({ name, warming }) => (warming ? [name] : [])));
+    return (comparison?.pairs ?? []).filter(({ a, b }) => !warming.has(a) && !warming.has(b));
+  });
   const alike = [...Map.groupBy(pairs, ({ a, b }) => `${a} and ${b}`)]
     .filter(([, of]) => of.every(({ state }) => state !== "different"))
     .map(([pair]) => pair)

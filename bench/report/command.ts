@@ -7,7 +7,7 @@ import { foreign } from "./foreign.ts";
 import { html } from "./html.ts";
 import { markdown } from "./markdown.ts";
 import { picture } from "./picture.ts";
-import { type Kind, newestReports, type Report, readReport, runsOf } from "./report.ts";
+import { type Kind, manifestOf, newestReports, type Report, readReport, runsOf } from "./report.ts";
 import { terminal } from "./terminal.ts";
 
 export interface ReportOptions {
@@ -47,7 +47,8 @@ function compareRuns(files: readonly string[], runs: readonly string[]): string 
       `--compare: run "${run}" is not in ${files.join(", ")}, which has ${runsOf(all).slice(-5).join(", ")}`,
     );
   });
-  return comparison(a ?? [], b ?? []);
+  const [first, second] = runs.map((run) => files.map((file) => manifestOf(file, run)).find(Boolean) ?? null);
+  return comparison(a ?? [], b ?? [], [first ?? null, second ?? null]);
 }
 
 export const README = "README.md";

@@ -1,8 +1,10 @@
 import { UsageError } from "../../shared/errors.ts";
 import { analyse, NOTHING } from "../analysis.ts";
 import type { Slice } from "../results.ts";
+import type { Manifest } from "../session.ts";
 import { type Interval, independentRatio, stateOf } from "../statistics.ts";
 import { ratio } from "./format.ts";
+import { machinesDiffer } from "./machine.ts";
 import { render } from "./terminal.ts";
 
 /** Ratios of the later run to the earlier one; null where one of them does not have the values of two blocks. */
@@ -78,14 +80,59 @@ function relative(slices: readonly Slice[], other: readonly Slice[]): Map<string
   return result;
 }
 
-/** A table of what changed from one run to another. */
-export function comparison(a: readonly Slice[], b: readonly Slice[]): string {
+/** How two runs agree about pairs of servers that both compared, endpoint by endpoint. */
+export interface Agreement {
+  readonly pairs: number;
+  /** Pairs whose two intervals have nothing in common. */
+  readonly disagree: number;
+  /** Pairs that are different in both runs, and in opposite directions. */
+  readonly opposite: number;
+}
+
+/** @param a @param b slices of one run each. */
+export function agreement(a: readonly Slice[], b: readonly Slice[]): Agreement {
+  const ratios = (slices: readonly Slice[]) =>
+    new Map(
+      analyse(slices, NOTHING).flatMap(({ endpoint, comparison }) =>
+        (comparison?.pairs ?? []).map(({ a, b, ratio }) => [`${endpoint} ${a} ${b}`, ratio] as const),
+      ),
+    );
+  const second = ratios(b);
+  const both = [...ratios(a)].flatMap(([pair, of]) => {
+    const other = second.get(pair);
+    return other ? [[of, other] as const] : [];
+  });
+  const apart = (x: Interval, y: Interval) => x.high < y.low || y.high < x.low;
+  const against = (x: Interval, y: Interval) => (x.high < 1 && y.low > 1) || (y.high < 1 && x.low > 1);
+  return {
+    pairs: both.length,
+    disagree: both.filter(([x, y]) => apart(x, y)).length,
+    opposite: both.filter(([x, y]) => against(x, y)).length,
+  };
+}
+
+function agreementLine({ pairs, disagree, opposite }: Agreement, differ: boolean): string {
+  const against = opposite > 0 ? `, ${opposite} of them in opposite directions` : "";
+  const why = disagree === 0 || !differ ? "" : "; the machines differ, see above";
+  return `${disagree} of ${pairs} pairs disagree: their intervals of CPU time do not overlap${against}${why}.`;
+}
+
+/** A table of what changed from one run to another; first how their machines differ, last how many pairs disagree. */
+export function comparison(
+  a: readonly Slice[],
+  b: readonly Slice[],
+  manifests: readonly [Manifest | null, Manifest | null] = [null, null],
+): string {
   const changes = compareRuns(a, b);
   const [first, second] = [a[0] as Slice, b[0] as Slice];
   if (changes.length === 0) return `runs ${first.run} and ${second.run} have no server and endpoint in common`;
   const cell = (interval: Interval | null) => (interval ? `${ratio(interval)} ${SIGN[stateOf(interval)]}` : "-");
+  const differ = machinesDiffer(...manifests);
   return [
     `run ${second.run} on ${second.host} ÷ run ${first.run} on ${first.host}`,
+    differ.length > 0
+      ? `The machines differ, so ratios need not agree: ${differ.join("; ")}.`
+      : "The machines are alike.",
     render<Change>(
       [
         { head: "server", show: ({ name }) => name, left: true },
@@ -98,6 +145,7 @@ export function comparison(a: readonly Slice[], b: readonly Slice[]): string {
     ),
     "* different, = equal within 3 %, ? undecided; the intervals of a column hold all at once, with 95 %.",
     "CPU µs and requests/s are also what the hosts did in these minutes; CPU against the others, from duets, is not.",
+    agreementLine(agreement(a, b), differ.length > 0),
   ].join("\n");
 }
 

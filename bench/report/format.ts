@@ -1,16 +1,18 @@
 import type { Row } from "../analysis.ts";
 import { SEQUENCE } from "../plan.ts";
 import type { Interval } from "../statistics.ts";
-import type { Endpoint } from "./report.ts";
+import type { Endpoint, Report } from "./report.ts";
 
 export const count = (value: number) => Math.round(value).toLocaleString("en-US");
 const ms = (value: number) => value.toFixed(value < 10 ? 2 : 1);
 const mega = (bytes: number) => count(bytes / 1e6);
 export const percent = (part: number) => `${(part * 100).toFixed(part > 0 && part < 0.0995 ? 1 : 0)} %`;
 
-/** A value with the half width of its 95 % interval, upwards, which is the wider side. */
+/** A value with the half width of its 95 % interval, upwards, which is the wider side; of few blocks the least and the most. */
 export function withInterval(interval: Interval | null, show: (value: number) => string): string {
   if (interval === null || Number.isNaN(interval.estimate)) return "-";
+  const { low, high, isRange } = interval;
+  if (isRange) return low === high ? show(low) : `${show(low)}–${show(high)}`;
   const half = interval.high / interval.estimate - 1;
   const width = Number.isNaN(half) ? "" : half > 1 ? " ±>100%" : ` ±${Math.ceil(half * 100)}%`;
   return show(interval.estimate) + width;
@@ -19,6 +21,9 @@ export function withInterval(interval: Interval | null, show: (value: number) =>
 /** `1.19 (1.12–1.27)` */
 export const ratio = ({ estimate, low, high }: Interval, digits = 2): string =>
   estimate.toFixed(digits) + (low === high ? "" : ` (${low.toFixed(digits)}–${high.toFixed(digits)})`);
+
+/** Stands where the rank of a server would, and beside its numbers. */
+export const WARMING = "warming";
 
 /** One column of a table of servers. */
 export interface Column {
@@ -34,7 +39,8 @@ export interface Column {
 export const COLUMNS: readonly Column[] = [
   {
     head: "rank",
-    show: ({ standing }) => (standing ? `${[...new Set(standing.rank)].join("–")} ${standing.groups}` : "-"),
+    show: ({ standing, warming }) =>
+      warming ? WARMING : standing?.rank ? `${[...new Set(standing.rank)].join("–")} ${standing.groups}` : "-",
     spare: 0,
   },
   { head: "server", show: ({ name }) => name, left: true, spare: 0 },
@@ -57,8 +63,8 @@ export const overview = (endpoints: readonly Endpoint[]) => {
   if (endpoints.every(({ comparison }) => comparison === null)) return null;
   const names = [...new Set(endpoints.flatMap(({ rows }) => rows.map(({ name }) => name)))].sort();
   const cell = ({ rows }: Endpoint, name: string) => {
-    const standing = rows.find((row) => row.name === name)?.standing;
-    return standing ? `${standing.ratioToBest.estimate.toFixed(2)} ${standing.groups}` : "-";
+    const { standing, warming } = rows.find((row) => row.name === name) ?? {};
+    return standing ? `${standing.ratioToBest.estimate.toFixed(2)} ${warming ? WARMING : standing.groups}` : "-";
   };
   return {
     title: "CPU time per request ÷ the least; servers that share a letter in a column are not different",
@@ -96,6 +102,22 @@ export const SERVER_COLUMNS: readonly Column[] = [
   { head: "peak MB", show: ({ peakRssBytes }) => withInterval(peakRssBytes, mega), spare: 0 },
   { head: "busiest thread", show: ({ busiest }) => withInterval(busiest, percent), spare: 0 },
 ];
+
+/** How long servers were slow after a restart; sums and means over the endpoints. */
+export function coldTable(cold: Report["cold"]) {
+  if (cold.length === 0) return null;
+  return {
+    title:
+      "after a restart, over all endpoints: how much more the first window of load cost, and how long until it cost as much as later ones",
+    head: ["server", "cold ÷ warm", "requests", "CPU s"],
+    rows: cold.map(({ name, coldToWarm, requests, cpuSeconds }) => [
+      name,
+      coldToWarm.toFixed(2),
+      count(Math.round(requests / 1e3) * 1e3),
+      cpuSeconds.toFixed(1),
+    ]),
+  };
+}
 
 /** `bun` of `bun 1.4.5`; `other` of a server that does not say. */
 export const word = (text: string | null): string => text?.split(" ")[0] ?? "other";

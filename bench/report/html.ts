@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Eta } from "eta";
-import { COLUMNS, NOTES, overview, ratio, SERVER_COLUMNS, stepTable, word } from "./format.ts";
+import { COLUMNS, coldTable, NOTES, overview, ratio, SERVER_COLUMNS, stepTable, word } from "./format.ts";
 import { PERCENTILES, type Report } from "./report.ts";
 import { sight } from "./terminal.ts";
 
@@ -21,6 +21,7 @@ export async function html(report: Report): Promise<string> {
     ratio,
     sight,
     stepTable,
+    cold: coldTable(report.cold),
     word,
     filters: filtersOf(report),
     data: embedded({ endpoints: report.endpoints, percentiles: PERCENTILES }),

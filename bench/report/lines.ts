@@ -2,6 +2,7 @@
 import type { Cores } from "../cores.ts";
 import type { Outcome } from "../duel.ts";
 import { isHere, orderOf, type Plan, totalSeconds } from "../plan.ts";
+import type { ScheduleFinding } from "../self-test/schedules.ts";
 import type { Finding } from "../self-test/self-test.ts";
 import { type Capacity, promiseOf, type Slo } from "../slo.ts";
 import { proportionInterval } from "../statistics.ts";
@@ -42,8 +43,10 @@ export function order(plan: Plan): string {
 }
 
 /** One line for two targets at one endpoint. */
-export function outcome(pair: string, { endpoint, ratio: of, state, logRatios, smallestVisible }: Outcome): string {
-  return `${pair} ${endpoint}: ${ratio(of, 3)} of the CPU time per request, ${state}; ${logRatios.length} blocks, smallest visible difference ${percent(smallestVisible)}`;
+export function outcome(pair: string, one: Outcome): string {
+  const { endpoint, ratio: of, state, logRatios, smallestVisible, warming } = one;
+  const cold = warming > 0 ? `; still warming in ${warming} of ${logRatios.length} blocks: raise --warmup` : "";
+  return `${pair} ${endpoint}: ${ratio(of, 3)} of the CPU time per request, ${state}; ${logRatios.length} blocks, smallest visible difference ${percent(smallestVisible)}${cold}`;
 }
 
 /** One line for the highest rate that keeps a promise. */
@@ -58,6 +61,12 @@ export function capacityLine(name: string, endpoint: string, slo: Slo, capacity:
 /** One line for what one way of measuring said of one pair. */
 export function found({ way, server, endpoint, handicap, ratio, said }: Finding): string {
   return `${server} ${endpoint} ${handicap > 0 ? `${percent(handicap)} more work` : "A/A"}: ${ratio.toFixed(3)} ${said} (${way})`;
+}
+
+/** One line for a server whose cost is known request by request. */
+export function scheduleLine({ schedule, ratio, warming, isRight }: ScheduleFinding): string {
+  const said = warming === null ? "called steady" : `called warming: ${warming}`;
+  return `${isRight ? "right" : "WRONG"}: ${schedule}: ${ratio.toFixed(3)} of what it settles at, ${said}`;
 }
 
 /** How often each way of measuring was wrong, with the exact 95 % interval of that share. */

@@ -1,18 +1,21 @@
 import { markdownTable } from "markdown-table";
 import type { Row } from "../analysis.ts";
-import { COLUMNS, type Column, NOTES, overview, SERVER_COLUMNS, stepTable } from "./format.ts";
+import { COLUMNS, type Column, coldTable, NOTES, overview, SERVER_COLUMNS, stepTable } from "./format.ts";
 import type { Endpoint, Report } from "./report.ts";
 import { sight } from "./terminal.ts";
 
 /** The answer, CPU time of all servers at all endpoints, and each endpoint's table folded. */
-export function markdown({ run, host, answer, endpoints, servers }: Report): string {
+export function markdown({ run, host, machine, answer, endpoints, servers, cold }: Report): string {
   const together = overview(endpoints);
+  const slow = coldTable(cold);
   return [
-    `Run ${run} on ${host}.`,
+    `Run ${run} on ${host}${machine.length > 0 ? `: ${machine[0]}` : "."}`,
+    ...(machine.length > 1 ? [fold("This machine", machine.slice(1))] : []),
     answer.map((line) => `- ${line}`).join("\n"),
     ...(together ? [`${together.title}.`, table(together.head, together.rows, (i) => i === 0)] : []),
     ...endpoints.map(folded),
     fold(`Servers, after ${servers.endpoint}`, [tableOf(SERVER_COLUMNS, servers.rows)]),
+    ...(slow ? [fold("After a restart", [`${slow.title}:`, table(slow.head, slow.rows, (i) => i === 0)])] : []),
   ].join("\n\n");
 }
 
@@ -23,6 +26,7 @@ function folded(shown: Endpoint): string {
     tableOf(COLUMNS, rows),
     ...(comparison ? [sight(comparison)] : []),
     ...(NOTES[endpoint] ? [NOTES[endpoint]] : []),
+    ...rows.flatMap(({ name, warming }) => (warming ? [`${name} is warming: ${warming}.`] : [])),
     ...remarks.map(
       ({ verdict, names, text }) => `${names.join(", ")} ${verdict}, so not ranked by requests/s: ${text}`,
     ),

@@ -6,7 +6,10 @@ import { type Histogram, percentile } from "../load/histogram.ts";
 import { isStep, WORKLOADS, type Workload } from "../plan.ts";
 import { manifestFile, readResults, type Slice } from "../results.ts";
 import type { Manifest } from "../session.ts";
+import { median } from "../statistics.ts";
+import { type Coldness, coldnessOf, relativeCosts, type Window } from "../steadiness.ts";
 import { answerOf } from "./answer.ts";
+import { machineSays } from "./machine.ts";
 
 /** All that is shown of a run, whatever shows it. */
 export interface Report {
@@ -17,6 +20,10 @@ export interface Report {
   /** Null where results/<run>.json is missing: histograms, calibration and versions are then not known. */
   readonly manifest: Manifest | null;
   readonly answer: readonly string[];
+  /** What the machine was, in plain words. */
+  readonly machine: readonly string[];
+  /** How long each server was slow after a restart, all endpoints together, quickest first; empty where that is not known. */
+  readonly cold: readonly (Coldness & { readonly name: string })[];
   readonly endpoints: readonly Endpoint[];
   /** The endpoint after which memory is shown: the one that needs most of it. */
   readonly servers: Endpoint;
@@ -29,6 +36,12 @@ export interface Endpoint extends Table {
   readonly steps: readonly Table[];
   /** Latency at each of PERCENTILES, ms; of servers whose histograms are known. */
   readonly curves: readonly { readonly name: string; readonly ms: readonly number[] }[];
+  /** Cost ÷ cost when warm, window by window after a restart: geometric means over the blocks. */
+  readonly warmups: readonly {
+    readonly name: string;
+    readonly requests: readonly number[];
+    readonly cost: readonly number[];
+  }[];
 }
 
 /** Where the curve of latencies is drawn. */
@@ -68,7 +81,8 @@ function kindOf({ endpoints, manifest }: Report): Kind {
   return workloads.find((workload) => WORKLOADS[workload].endpoints.some((endpoint) => names.has(endpoint))) ?? "read";
 }
 
-function manifestOf(file: string, run: string): Manifest | null {
+/** Null where results/<run>.json is missing. */
+export function manifestOf(file: string, run: string): Manifest | null {
   const manifest = manifestFile(file, run);
   return existsSync(manifest) ? JSON.parse(readFileSync(manifest, "utf8")) : null;
 }
@@ -93,7 +107,8 @@ export function reportOf(measured: readonly Slice[], manifest: Manifest | null):
         return histogram ? [{ name, ms: PERCENTILES.map((p) => percentile(histogram, p) * 1e3) }] : [];
       });
       const steps = tables.filter(({ endpoint }) => isStep(endpoint) && endpoint.startsWith(table.endpoint));
-      return { ...table, effects: mainEffects(table, solos), steps, curves };
+      const warmups = warmupsAt(table.endpoint, manifest);
+      return { ...table, effects: mainEffects(table, solos), steps, curves, warmups };
     });
   return {
     run: first.run,
@@ -105,7 +120,55 @@ export function reportOf(measured: readonly Slice[], manifest: Manifest | null):
     ),
     manifest,
     answer: answerOf(endpoints, manifest),
+    machine: manifest?.machine ? machineSays(manifest) : [],
+    cold: manifest ? coldnesses(manifest) : [],
     endpoints,
     servers: endpoints.find(({ endpoint }) => endpoint === "/sqlite/random-30fields/10") ?? (endpoints[0] as Endpoint),
   };
+}
+
+/** Of each server, restart by restart, where the cost of a request was seen to fall: sums over the endpoints, medians over the blocks. */
+function coldnesses({ blocks }: Manifest): Report["cold"] {
+  const all = blocks.flatMap(({ warmup }) =>
+    Object.entries(warmup).flatMap(([name, byEndpoint]) => {
+      const of = Object.values(byEndpoint).flatMap(({ windows }) => coldnessOf(windows) ?? []);
+      const sum = (field: (one: Coldness) => number) => of.reduce((total, one) => total + field(one), 0);
+      const coldToWarm = Math.exp(sum((one) => Math.log(one.coldToWarm)) / of.length);
+      return of.length > 0
+        ? [{ name, coldToWarm, requests: sum((one) => one.requests), cpuSeconds: sum((one) => one.cpuSeconds) }]
+        : [];
+    }),
+  );
+  return [...Map.groupBy(all, ({ name }) => name)]
+    .map(([name, of]) => ({
+      name,
+      coldToWarm: median(of.map((one) => one.coldToWarm)),
+      requests: median(of.map((one) => one.requests)),
+      cpuSeconds: median(of.map((one) => one.cpuSeconds)),
+    }))
+    .sort((a, b) => a.cpuSeconds - b.cpuSeconds || (a.name < b.name ? -1 : 1));
+}
+
+function warmupsAt(endpoint: string, manifest: Manifest | null): Endpoint["warmups"] {
+  const all = (manifest?.blocks ?? []).flatMap(({ warmup }) =>
+    Object.entries(warmup ?? {}).flatMap(([name, of]): { name: string; windows: readonly Window[] }[] =>
+      of[endpoint] && of[endpoint].windows.length >= 4 ? [{ name, windows: of[endpoint].windows }] : [],
+    ),
+  );
+  return [...Map.groupBy(all, ({ name }) => name)].map(([name, of]) => {
+    const series = of
+      .map(({ windows }) => relativeCosts(windows))
+      .map((costs) => costs.map((cost) => cost - median(costs.slice(-3))));
+    const length = Math.min(...series.map((costs) => costs.length));
+    const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
+    return {
+      name,
+      requests: Array.from({ length }, (_, i) =>
+        Math.round(mean(of.map(({ windows }) => (windows[i] as Window).requests))),
+      ),
+      cost: Array.from({ length }, (_, i) =>
+        Number(Math.exp(mean(series.map((costs) => costs[i] as number))).toPrecision(4)),
+      ),
+    };
+  });
 }

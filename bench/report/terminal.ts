@@ -1,7 +1,8 @@
 import CliTable from "cli-table3";
 import type { Row } from "../analysis.ts";
 import type { Comparison } from "../statistics.ts";
-import { COLUMNS, type Column, NOTES, overview, percent, SERVER_COLUMNS, stepTable } from "./format.ts";
+import { COLUMNS, type Column, coldTable, NOTES, overview, percent, SERVER_COLUMNS, stepTable } from "./format.ts";
+import { cpuOf } from "./machine.ts";
 import type { Endpoint, Report } from "./report.ts";
 
 /** Width of a report that goes to a file or a pipe. */
@@ -9,19 +10,21 @@ const WIDTH = 100;
 
 /** The answer in plain words, then a table per endpoint, cheapest server first where the run can tell. */
 export function terminal(report: Report, width = process.stdout.columns ?? WIDTH): string {
-  const { endpoints, servers, answer } = report;
+  const { endpoints, servers, answer, machine, cold } = report;
+  const slow = coldTable(cold);
   return [
     wrap(heading(report), width),
+    ...(machine.length > 0 ? [["this machine", ...machine.map((line) => wrap(line, width))].join("\n")] : []),
     answer.map((line) => wrap(line, width)).join("\n"),
     ...allTogether(endpoints, width),
     ...endpoints.map((endpoint) => table(endpoint, width)),
     `servers, after ${servers.endpoint}\n${fitted(SERVER_COLUMNS, servers.rows, width)}`,
+    ...(slow ? [`${wrap(slow.title, width)}\n${renderText(slow.head, slow.rows)}`] : []),
   ].join("\n\n");
 }
 
 function heading({ run, host, connections, manifest }: Report): string {
-  const { cpu, cores } = manifest?.environment ?? {};
-  const machine = cpu ? ` (${cores} × ${cpu})` : "";
+  const machine = manifest?.machine ? ` (${manifest.machine.cores} × ${cpuOf(manifest.machine)})` : "";
   const used =
     manifest &&
     `; ${percent(manifest.seconds.loaded / manifest.seconds.total)} of ${Math.round(manifest.seconds.total)} s were slices or warm-up`;
@@ -49,6 +52,7 @@ function table(shown: Endpoint, width: number): string {
     ...(comparison ? [wrap(sight(comparison), width)] : []),
     ...(load === "open" ? [] : ["closed loop: latencies are service times"]),
     ...(NOTES[endpoint] ? [wrap(NOTES[endpoint], width)] : []),
+    ...rows.flatMap(({ name, warming }) => (warming ? [wrap(`${name} is warming: ${warming}`, width)] : [])),
     ...remarks.map(({ verdict, names, text }) =>
       wrap(
         `${names.length === rows.length ? "all" : names.join(", ")} ${verdict}, so not ranked by requests/s: ${text}`,

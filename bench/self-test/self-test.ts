@@ -1,9 +1,11 @@
 import matrix from "../../servers/matrix.json" with { type: "json" };
 import { duel } from "../duel.ts";
 import type { LocalSpec } from "../plan.ts";
-import { solo, warmEndpoint, warmRestarted, withTargets } from "../run.ts";
+import { withTargets } from "../run.ts";
 import { lastBlock, type Session } from "../session.ts";
+import { solo } from "../slices.ts";
 import { meanInterval, type State, stateOf } from "../statistics.ts";
+import { warmEndpoint, warmRestarted } from "../warmup.ts";
 
 /** What the handicapped of two servers does more per request. */
 export const HANDICAP = 0.05;

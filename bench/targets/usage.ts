@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { parseCpuList } from "../cores.ts";
+import { type Cores, parseCpuList } from "../cores.ts";
 import type { Load } from "../load/fortio.ts";
 import type { Target } from "./target.ts";
 
@@ -16,7 +16,15 @@ export interface Usage {
   readonly peakRssBytes: number | null;
   /** Part of the slice in which a CPU quota kept it from running. */
   readonly throttled: number | null;
+  /** CPU time that the kernel spent for it, of `cpuUsPerRequest`; page faults and context switches. */
+  readonly kernelUsPerRequest: number | null;
+  readonly faultsPerRequest: number | null;
+  readonly switchesPerRequest: number | null;
+  /** CPU time of the whole watch, which is a little longer than the slice, ms. */
+  readonly watchedMs: number | null;
 }
+
+const UNSEEN = { kernelUsPerRequest: null, faultsPerRequest: null, switchesPerRequest: null, watchedMs: null };
 
 /** Between readings; a slice begins and ends between two of them, where the CPU time is interpolated. */
 const READ_EVERY_MS = 20;
@@ -42,6 +50,7 @@ export async function watch(target: Target): Promise<(load: Load) => Promise<Usa
       rssBytes: after?.rssBytes ?? null,
       peakRssBytes: null,
       throttled: throttledMs && throttledMs / 1e3 / load.seconds,
+      ...UNSEEN,
     };
   };
 }
@@ -51,6 +60,7 @@ function watchProcess(root: number, database: number | null): (load: Load) => Pr
   const pids = family(root);
   const all = database === null ? pids : [...pids, ...family(database)];
   const throttledBefore = throttledMs(root);
+  const before = countersOf(all);
   const readings: { at: number; threads: Map<string, number> }[] = [];
   const read = () => {
     // A thread that has ended keeps what it had used.
@@ -62,6 +72,8 @@ function watchProcess(root: number, database: number | null): (load: Load) => Pr
   return async ({ startedAt, seconds, requests }) => {
     clearInterval(timer);
     read();
+    const after = countersOf(all);
+    const during = (counter: keyof Counters) => after[counter] - before[counter];
     const ranAt = (thread: string, moment: number): number => {
       const last = readings.length - 1;
       const i = readings.findIndex(({ at }, i) => i === last || (i > 0 && at >= moment));
@@ -73,13 +85,83 @@ function watchProcess(root: number, database: number | null): (load: Load) => Pr
     const ranMs = [...(readings.at(-1)?.threads.keys() ?? [])].map(
       (thread) => ranAt(thread, startedAt + seconds * 1e3) - ranAt(thread, startedAt),
     );
+    const cpuUsPerRequest = (total(ranMs) * 1e3) / requests;
+    const [first, last] = [readings[0], readings.at(-1)].map((one) => total(one?.threads.values() ?? []));
+    const watchedMs = (last as number) - (first as number);
+    // Counters are of the whole watch, so they are brought to the slice by CPU time.
+    const perRequest = (count: number) => (count * cpuUsPerRequest) / (watchedMs * 1e3);
     return {
-      cpuUsPerRequest: (total(ranMs) * 1e3) / requests,
+      cpuUsPerRequest,
       busiest: Math.max(...ranMs, total(ranMs) / coresOf(root)) / 1e3 / seconds,
       rssBytes: memory(pids, "VmRSS"),
       peakRssBytes: memory(pids, "VmHWM"),
       throttled: (throttledMs(root) - throttledBefore) / 1e3 / seconds,
+      kernelUsPerRequest:
+        (cpuUsPerRequest * during("kernelTicks")) / (during("kernelTicks") + during("userTicks") || 1),
+      faultsPerRequest: perRequest(during("faults")),
+      switchesPerRequest: perRequest(during("switches")),
+      watchedMs,
     };
+  };
+}
+
+interface Counters {
+  readonly userTicks: number;
+  readonly kernelTicks: number;
+  readonly faults: number;
+  readonly switches: number;
+}
+
+/** Of processes since their start (proc_pid_stat: fields 10, 12, 14 and 15), switches of the threads that there are. */
+function countersOf(pids: readonly number[]): Counters {
+  const fields = pids.map((pid) =>
+    text(`/proc/${pid}/stat`)
+      .replace(/^.*\) /s, "")
+      .split(" ")
+      .map(Number),
+  );
+  const sum = (...places: number[]) => total(fields.flatMap((of) => places.map((place) => of[place - 3] || 0)));
+  const runs = threadFiles(pids).map(([, of]) => Number(of[2] ?? 0));
+  return { userTicks: sum(14), kernelTicks: sum(15), faults: sum(10, 12), switches: total(runs) };
+}
+
+/** What cores have done since the machine started, ms; kept from running by the host is not busy. Linux; else 0. */
+export function readCores(cores: readonly number[]): { readonly busyMs: number; readonly stolenMs: number } {
+  const wanted = new Set(cores.map((core) => `cpu${core}`));
+  const lines = text("/proc/stat")
+    .split("\n")
+    .map((line) => line.split(" "));
+  const of = lines
+    .filter(([name]) => wanted.has(name ?? ""))
+    .map((line) => line.slice(1).map((ticks) => Number(ticks) * TICK_MS));
+  const sum = (...places: number[]) => total(of.flatMap((ms) => places.map((place) => ms[place] ?? 0)));
+  // user, nice, system, irq, softirq; idle, iowait and what guests had are left out.
+  return { busyMs: sum(0, 1, 2, 5, 6), stolenMs: sum(7) };
+}
+
+/** Of /proc: USER_HZ, the same on every Linux machine that Bun runs on. */
+const TICK_MS = 10;
+
+/**
+ * Watches the cores of a run while they are loaded.
+ * @returns a function of the CPU time of all servers, ms, and of the generators' CPU time ÷ time, null where they cannot be
+ *   seen; it ends the watch and says which part of the time the host or other processes had the cores: of the servers'
+ *   or of the generators' cores, whichever is more
+ */
+export function watchCores(cores: Cores): (serversMs: number | null, generatorCpu: number | null) => number {
+  const since = performance.now();
+  const own = process.cpuUsage();
+  const sides = [cores.server, cores.generator].map(parseCpuList).map((of) => ({ of, before: readCores(of) }));
+  return (serversMs, generatorCpu) => {
+    const spentMs = performance.now() - since;
+    const { user, system } = process.cpuUsage(own);
+    const ours = [serversMs, generatorCpu && generatorCpu * spentMs + (user + system) / 1e3];
+    const taken = sides.map(({ of, before }, i) => {
+      const after = readCores(of);
+      const others = after.busyMs - before.busyMs - (ours[i] ?? Number.POSITIVE_INFINITY);
+      return (after.stolenMs - before.stolenMs + Math.max(0, others)) / spentMs / of.length;
+    });
+    return Math.max(...taken);
   };
 }
 
@@ -93,13 +175,16 @@ export function family(pid: number): number[] {
 
 /** @returns thread -> milliseconds it has run, of those that did not end during the look. */
 export function threadTimes(pids: readonly number[]): Map<string, number> {
-  return new Map(
-    pids.flatMap((pid) =>
-      list(`/proc/${pid}/task`).flatMap((task): [string, number][] => {
-        const [ranNs] = text(`/proc/${pid}/task/${task}/schedstat`).split(" ");
-        return ranNs ? [[task, Number(ranNs) / 1e6]] : [];
-      }),
-    ),
+  return new Map(threadFiles(pids).map(([task, [ranNs]]) => [task, Number(ranNs) / 1e6]));
+}
+
+/** proc_pid_schedstat of each thread: nanoseconds that it ran and that it waited to, and how often it ran. */
+function threadFiles(pids: readonly number[]): [task: string, schedstat: string[]][] {
+  return pids.flatMap((pid) =>
+    list(`/proc/${pid}/task`).flatMap((task): [string, string[]][] => {
+      const schedstat = text(`/proc/${pid}/task/${task}/schedstat`).trim().split(" ");
+      return schedstat[0] ? [[task, schedstat]] : [];
+    }),
   );
 }
 

@@ -256,6 +256,51 @@ export function drift({ comparison, ...endpoint }: Endpoint, names: ReadonlySet<
   });
 }
 
+/** Cost ÷ cost when warm over the requests since the start: how long a server is slow after a deploy. */
+export function warmup(endpoint: Endpoint, names: ReadonlySet<string>, canvas: Canvas): Element {
+  const servers = shownOf(endpoint, names);
+  const points = endpoint.warmups.flatMap(({ name, requests, cost }) => {
+    const server = servers.find((one) => one.name === name);
+    return server
+      ? requests.map((n, i) => ({ ...server, first: i === 0, n: Math.max(1, n), cost: cost[i] as number }))
+      : [];
+  });
+  const line = { x: "n", y: "cost", z: "name", stroke: "framework", strokeWidth: 1.6 } as const;
+  const of = (node: boolean) => points.filter(({ runtime }) => (runtime === "node") === node);
+  return draw(`Cost of a request after a restart at ${endpoint.endpoint}, as a multiple of when warm`, canvas, {
+    height: 300,
+    marginLeft: 60,
+    x: {
+      type: "log",
+      label: "requests since the start",
+      labelOffset: LABEL_OFFSET,
+      grid: true,
+      ticks: 4,
+      tickFormat: "~s",
+    },
+    y: { type: "log", label: "cost ÷ warm", grid: true, ticks: 5, tickFormat: "~g" },
+    color,
+    symbol,
+    marks: [
+      Plot.ruleY([1]),
+      Plot.line(of(false), line),
+      Plot.line(of(true), { ...line, strokeDasharray: "5 3" }),
+      Plot.dot(
+        points.filter(({ first }) => first),
+        {
+          x: "n",
+          y: "cost",
+          fill: "framework",
+          symbol: "runtime",
+          r: 4,
+          className: "mark",
+          title: ({ name, cost }) => `${name}: ${cost.toFixed(2)} at first`,
+        },
+      ),
+    ],
+  });
+}
+
 /** What one choice costs at each endpoint. */
 export function effect(
   endpoints: readonly Endpoint[],

@@ -43,6 +43,7 @@ function drawAll(): void {
       if (!endpoint) return null;
       if (chart === "intervals") return charts.intervals(endpoint, names, canvas);
       if (chart === "latencies") return charts.latencies(endpoint, percentiles, names, canvas);
+      if (chart === "warmup") return charts.warmup(endpoint, names, canvas);
       if (chart === "throughput") return charts.throughput(endpoint, names, canvas);
       return charts.drift(endpoint, names, canvas);
     })();

@@ -1,0 +1,214 @@
+import { hostname } from "node:os";
+import { UsageError } from "../shared/errors.ts";
+import type { Identity } from "../shared/identity.ts";
+import { parseCpuList } from "./cores.ts";
+import { overlap } from "./load/agents.ts";
+import type { Load, LoadOptions, StepLoad } from "./load/fortio.ts";
+import { type Histogram, merge } from "./load/histogram.ts";
+import { type Plan, WORKLOADS } from "./plan.ts";
+import { appendSlices, PROTOCOL, type Slice } from "./results.ts";
+import type { Session } from "./session.ts";
+import { readIdentity, type Target } from "./targets/target.ts";
+import { type Usage, watch, watchCores } from "./targets/usage.ts";
+import { isFailing, verdictOf } from "./verdict.ts";
+
+/** One target in one slice. */
+export interface Measured {
+  readonly target: Target;
+  readonly load: Load;
+  readonly usage: Usage;
+  /** Part of the time in which the host or other processes had the cores of server or generator; null if that cannot be seen. */
+  readonly taken: number | null;
+}
+
+/**
+ * Loads targets at the same moment, each by a generator of its own.
+ * @param endpointOf the same for all, or by target
+ * @param cores of the generators, instead of the session's
+ */
+export async function together(
+  session: Session,
+  targets: readonly Target[],
+  endpointOf: string | ((target: Target) => string),
+  options: LoadOptions,
+  cores?: string,
+): Promise<Measured[]> {
+  const place = (target: Target) => (typeof endpointOf === "string" ? endpointOf : endpointOf(target));
+  const watches = await Promise.all(targets.map((target) => watch(target)));
+  const watched = session.manifest.cores && watchCores(session.manifest.cores);
+  const loads = await Promise.all(targets.map((target) => session.load(target.url, place(target), options, cores)));
+  const usages = await Promise.all(
+    targets.map(async (target, i) => {
+      const load = loads[i] as Load;
+      if (load.goodput === 0) await readIdentity(target.url, session.signal); // one that is gone ends the run
+      return (watches[i] as (load: Load) => Promise<Usage>)(load);
+    }),
+  );
+  const sum = (values: readonly (number | null)[]) =>
+    values.reduce((all: number | null, one) => (all === null || one === null ? null : all + one), 0);
+  const taken =
+    watched?.(sum(usages.map(({ watchedMs }) => watchedMs)), sum(loads.map(({ generatorCpu }) => generatorCpu))) ??
+    null;
+  return targets.map((target, i) => ({ target, load: loads[i] as Load, usage: usages[i] as Usage, taken }));
+}
+
+/** Part of the time of a slice in which all generators must have run. */
+const LEAST_OVERLAP = 0.95;
+
+/** Enough that a cheap request's cost does not depend on the partner, few that both sides begin at about one moment. */
+const DUET_CONNECTIONS = 64;
+
+/** Two targets at the same moment on the same cores; repeated once where they did not overlap or one failed. */
+export async function duet(session: Session, block: number, endpoint: string, pair: [Target, Target]): Promise<void> {
+  const { connections: most, amount } = session.manifest.plan;
+  const connections = Math.min(most, DUET_CONNECTIONS);
+  for (const last of [false, true]) {
+    const seen = await together(session, pair, endpoint, { connections, seconds: amount.duetSeconds });
+    const [a, b] = seen as [Measured, Measured];
+    const atOnce = Math.min(overlap([a.load, b.load]), a.load.overlap, b.load.overlap);
+    const usable = atOnce >= LEAST_OVERLAP && !seen.some(({ load }) => isFailing(load));
+    const slice = nextSlice(session);
+    await keep(
+      session,
+      seen.map((one, i) => ({
+        ...fieldsOf(session, block, slice, endpoint, one),
+        kind: "duet",
+        connections,
+        partner: (pair[1 - i] as Target).name,
+        targetRate: null,
+        verdict: usable ? null : "void",
+      })),
+    );
+    if (usable || last) return;
+  }
+}
+
+/** @throws UsageError where several agents do not load a target at the same time, three times in a row. */
+async function alone(session: Session, target: Target, endpoint: string, options: LoadOptions): Promise<Measured> {
+  for (const _ of [1, 2, 3]) {
+    const [one] = (await together(session, [target], endpoint, options)) as [Measured];
+    if (one.load.overlap >= LEAST_OVERLAP) return one;
+  }
+  throw new UsageError(
+    `the agents ran together for less than ${LEAST_OVERLAP * 100} % of a slice of ${options.seconds} s: raise --seconds, or leave out one that is far away`,
+  );
+}
+
+/** One target alone: as fast as answers come, or at a rate. */
+export async function solo(
+  session: Session,
+  block: number,
+  endpoint: string,
+  target: Target,
+  rate: number | null,
+  seconds = session.manifest.plan.amount.soloSeconds,
+  connections = session.manifest.plan.connections,
+): Promise<Slice> {
+  const { manifest } = session;
+  const calibration = manifest.calibration[target.name]?.[endpoint];
+  const options = { connections, seconds, rate: rate ?? undefined, resolutionSeconds: calibration?.resolutionSeconds };
+  const one = await alone(session, target, endpoint, options);
+  const { load: seen, usage, taken } = one;
+  const slice: Slice = {
+    ...fieldsOf(session, block, nextSlice(session), endpoint, one),
+    kind: rate === null ? "closed" : "open",
+    connections,
+    partner: null,
+    targetRate: rate,
+    verdict: verdictOf({
+      ...seen,
+      ...usage,
+      taken,
+      connections,
+      dropped: seen.dropped ?? null,
+      targetRate: rate,
+      generatorCores: manifest.cores ? parseCpuList(manifest.cores.generator).length : navigator.hardwareConcurrency,
+      ceiling: manifest.ceiling,
+      unloadedMs: calibration?.unloadedMs ?? null,
+      lineBytesPerSecond: manifest.lineBytesPerSecond[target.name] ?? null,
+    }),
+  };
+  const ofSteps = Object.entries(seen.steps ?? {}).map(([step, load]) => ({
+    endpoint: `${endpoint} ${step}`,
+    histogram: load.histogram,
+    slice: { ...slice, ...seenBy(load, seen.seconds), endpoint: `${endpoint} ${step}`, cpuUsPerRequest: null },
+  }));
+  await keep(session, [slice, ...ofSteps.map(({ slice }) => slice)]);
+  // Of the rate that the table is of: the attempts of a search have others.
+  if (rate === manifest.plan.rate && slice.verdict !== "starved") {
+    manifest.histograms[target.name] ??= {};
+    const ofTarget = manifest.histograms[target.name] as Record<string, Histogram>;
+    for (const { endpoint: of, histogram } of [{ endpoint, histogram: seen.histogram }, ...ofSteps]) {
+      ofTarget[of] = merge([ofTarget[of] ?? [], histogram]);
+    }
+  }
+  return slice;
+}
+
+const nextSlice = ({ slices }: Session) => 1 + (slices.at(-1)?.slice ?? 0);
+
+const driverOf = ({ workload }: Plan, { driver, store }: Identity) =>
+  WORKLOADS[workload].store ? store.driver : `${driver.name} ${driver.sqlite}`;
+
+const seenBy = ({ requests, errors, averageMs, maxMs, percentilesMs }: StepLoad, seconds: number) => ({
+  requests,
+  errors,
+  averageMs,
+  goodput: (requests - errors) / seconds,
+  p50Ms: percentilesMs[50],
+  p90Ms: percentilesMs[90],
+  p99Ms: percentilesMs[99],
+  p999Ms: percentilesMs[99.9],
+  maxMs,
+});
+
+/** What all kinds of slices have. */
+function fieldsOf(
+  session: Session,
+  block: number,
+  slice: number,
+  endpoint: string,
+  { target, load, usage, taken }: Measured,
+) {
+  const { manifest, warmth } = session;
+  const { identity } = target;
+  const steady = warmth[target.name]?.[endpoint]?.steady ?? null;
+  const version = (of: { name: string; version: string | null } | undefined) =>
+    of ? [of.name, of.version].join(" ").trim() : null;
+  return {
+    name: target.name,
+    endpoint,
+    ...seenBy(load, load.seconds),
+    cpuUsPerRequest: usage.cpuUsPerRequest,
+    rssBytes: usage.rssBytes,
+    sockets: load.sockets,
+    seconds: load.seconds,
+    run: manifest.run,
+    startedAt: new Date(load.startedAt).toISOString(),
+    protocol: PROTOCOL,
+    runtime: version(identity?.runtime),
+    framework: version(identity?.framework),
+    driver: identity && driverOf(manifest.plan, identity),
+    workers: identity?.workers ?? null,
+    target: target.url,
+    host: hostname(),
+    block,
+    slice,
+    busiest: usage.busiest,
+    peakRssBytes: usage.peakRssBytes,
+    startupMs: target.startupMs,
+    generatorCpu: load.generatorCpu,
+    bytesPerRequest: load.bytesPerRequest,
+    kernelUsPerRequest: usage.kernelUsPerRequest,
+    faultsPerRequest: usage.faultsPerRequest,
+    switchesPerRequest: usage.switchesPerRequest,
+    taken,
+    warm: steady === null ? null : steady ? ("steady" as const) : ("warming" as const),
+  };
+}
+
+async function keep(session: Session, slices: Slice[]): Promise<void> {
+  await appendSlices(session.results, slices);
+  session.slices.push(...slices);
+  session.manifest.seconds.loaded += slices[0]?.seconds ?? 0;
+}

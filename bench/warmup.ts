@@ -1,0 +1,131 @@
+import { spawnSync } from "node:child_process";
+import { ENDPOINTS, WORKLOADS } from "./plan.ts";
+import type { Session } from "./session.ts";
+import { type Measured, together } from "./slices.ts";
+import { isChanging, LEAST_WINDOWS, MOST_WINDOWS, noiseOf, relativeCosts, type Warmth } from "./steadiness.ts";
+import type { Target } from "./targets/target.ts";
+import { family } from "./targets/usage.ts";
+
+/** Seconds of load per target after which a restart's warm-up ends, whatever the number of requests. */
+const MOST_SECONDS = 20;
+
+/**
+ * After a restart: loads all targets at once, endpoint after endpoint, each until it has answered the least number of
+ * requests; who has leaves, so that the slow ones get the time. They may use every core meanwhile. What is seen here is
+ * kept, and decides nothing: see warmEndpoint.
+ */
+export async function warmRestarted(
+  session: Session,
+  targets: readonly Target[],
+  endpoints: readonly string[],
+): Promise<void> {
+  const { plan } = session.manifest;
+  const { warmRequests, windowSeconds } = plan.amount;
+  session.warmth = Object.fromEntries(targets.map(({ name }) => [name, {}]));
+  const asked = new Map(targets.map(({ name }) => [name, 0]));
+  const late = () =>
+    targets.filter(({ name, startupMs }) => startupMs !== null && (asked.get(name) as number) < warmRequests);
+  // The whole workload, so that what is measured does not depend on which part of it is.
+  const all = [
+    ...new Set([
+      ...endpoints,
+      ...(targets.every(({ identity }) => identity) ? WORKLOADS[plan.workload].endpoints : []),
+    ]),
+  ];
+  const free = letRoam(session, targets);
+  try {
+    for (let used = 0; late().length > 0 && used < MOST_SECONDS; used += windowSeconds * all.length) {
+      const loaded = late();
+      for (const endpoint of all) {
+        for (const { target, load } of await window(session, loaded, endpoint, free)) {
+          asked.set(target.name, (asked.get(target.name) as number) + load.requests);
+        }
+      }
+    }
+  } finally {
+    settle(session, targets);
+  }
+}
+
+/**
+ * Right before the slices of an endpoint: windows of load on all targets at once, on the cores where they are measured,
+ * until the rule finds no change; who is steady leaves. After the most windows a target that still changes is warming.
+ * @returns about the mean latency of each target alone, ms.
+ */
+export async function warmEndpoint(
+  session: Session,
+  targets: readonly Target[],
+  endpoint: string,
+): Promise<Record<string, number>> {
+  const latencies: Record<string, number> = {};
+  let loaded = targets;
+  for (let n = 1; loaded.length > 0 && n <= MOST_WINDOWS; n++) {
+    for (const { target, load } of await window(session, loaded, endpoint)) {
+      latencies[target.name] ??= load.averageMs / (targets.length + (session.reference ? 1 : 0));
+    }
+    if (n < LEAST_WINDOWS) continue;
+    const series = loaded.map(({ name }) => relativeCosts(warmthOf(session, name, endpoint).windows.slice(-n)));
+    const noise = noiseOf(series);
+    loaded = loaded.filter(({ name }, i) => {
+      const changing = isChanging(series[i] as number[], noise);
+      warmthOf(session, name, endpoint).steady = !changing;
+      return changing;
+    });
+  }
+  return latencies;
+}
+
+export function warmthOf(session: Session, name: string, endpoint: string): Warmth {
+  session.warmth[name] ??= {};
+  const ofTarget = session.warmth[name] as Record<string, Warmth>;
+  ofTarget[endpoint] ??= { windows: [], steady: null };
+  return ofTarget[endpoint] as Warmth;
+}
+
+/** Loads targets at once, beside the reference, and keeps what a request cost. @param cores of the generators */
+async function window(
+  session: Session,
+  targets: readonly Target[],
+  endpoint: string,
+  cores?: string,
+): Promise<Measured[]> {
+  const { connections, amount } = session.manifest.plan;
+  const { reference } = session;
+  const beside = reference ? [reference] : [];
+  const seconds = amount.windowSeconds * (targets.length + beside.length);
+  const place = (target: Target) => (target === reference && !ENDPOINTS.includes(endpoint) ? "/plain" : endpoint);
+  const seen = await together(session, [...beside, ...targets], place, { connections, seconds }, cores);
+  session.manifest.seconds.loaded += seconds;
+  const [first] = seen;
+  const measured = seen.slice(beside.length);
+  for (const one of measured) {
+    const { windows } = warmthOf(session, one.target.name, endpoint);
+    windows.push({
+      requests: (windows.at(-1)?.requests ?? 0) + one.load.requests,
+      costUs: costOf(one),
+      referenceUs: reference && first ? costOf(first) : null,
+    });
+  }
+  return measured;
+}
+
+const costOf = ({ usage, load }: Measured): number => usage.cpuUsPerRequest ?? 1e6 / load.goodput;
+
+/** Lets servers of this machine use the generators' cores as well. @returns the cores of both, if there are any */
+function letRoam({ manifest: { cores }, reference }: Session, targets: readonly Target[]): string | undefined {
+  if (cores === null) return undefined;
+  const all = `${cores.server},${cores.generator}`;
+  for (const { pid } of [...targets, ...(reference ? [reference] : [])]) setCores(pid, all);
+  return all;
+}
+
+/** Back to their own cores, before anything counts. */
+function settle({ manifest: { cores }, reference }: Session, targets: readonly Target[]): void {
+  if (cores === null) return;
+  for (const { pid } of [...targets, ...(reference ? [reference] : [])]) setCores(pid, cores.server);
+}
+
+/** Of all threads that a process and its children have; those that they start later inherit it. */
+function setCores(pid: number | null, cores: string): void {
+  for (const member of pid === null ? [] : family(pid)) spawnSync("taskset", ["-a", "-p", "-c", cores, String(member)]);
+}

@@ -1,0 +1,130 @@
+/** When a server is called warm: the rule on series of known truth, and how often it is wrong. */
+import { describe, expect, test } from "bun:test";
+import { generateMersenne53Randomizer } from "@faker-js/faker";
+import { SCHEDULES } from "../bench/self-test/scheduled.ts";
+import { median } from "../bench/statistics.ts";
+import { coldnessOf, isChanging, LEAST_WINDOWS, MOST_WINDOWS, noiseOf, type Window } from "../bench/steadiness.ts";
+
+const RUNS = 2_000;
+const random = generateMersenne53Randomizer();
+const times = <T>(n: number, make: (i: number) => T) => Array.from({ length: n }, (_, i) => make(i));
+/** Box & Muller 1958. */
+const normal = () => Math.sqrt(-2 * Math.log(1 - random.next())) * Math.cos(2 * Math.PI * random.next());
+/** Student's t with 3 degrees of freedom, of variance 1: duets have tails as heavy. */
+const heavy = () => normal() / Math.sqrt((normal() ** 2 + normal() ** 2 + normal() ** 2) / 3) / Math.sqrt(3);
+
+/** What warm-up does with a server: the least number of requests, then windows until the rule finds no change. */
+const LEAST_REQUESTS = 100_000;
+const PER_WINDOW = 5_000;
+
+interface Outcome {
+  readonly steady: boolean;
+  readonly windows: number;
+  /** Requests when it ended. */
+  readonly requests: number;
+}
+
+/**
+ * @param costs ln cost of a window that begins after so many requests, without noise
+ * @param others series that are loaded together with it, flat
+ */
+function warmUp(costs: (requests: number) => number, sd: number, least = LEAST_REQUESTS, others = 5): Outcome {
+  const series = times(1 + others, (): number[] => []);
+  for (let n = 1; n <= MOST_WINDOWS; n++) {
+    const requests = least + (n - 1) * PER_WINDOW;
+    for (const [i, seen] of series.entries()) seen.push((i === 0 ? costs(requests) : 0) + sd * heavy());
+    if (n < LEAST_WINDOWS) continue;
+    if (!isChanging(series[0] as number[], noiseOf(series)))
+      return { steady: true, windows: n, requests: requests + PER_WINDOW };
+  }
+  return { steady: false, windows: MOST_WINDOWS, requests: least + MOST_WINDOWS * PER_WINDOW };
+}
+
+const share = (seed: number, isSo: () => boolean) => {
+  random.seed(seed);
+  return times(RUNS, isSo).filter(Boolean).length / RUNS;
+};
+
+describe("2,000 series each, with tails as heavy as those of duets", () => {
+  const NOISE = [0.02, 0.04, 0.06];
+
+  test("of flat ones at most 5 % are kept twice as long as needed, or called warming", () => {
+    for (const sd of NOISE) {
+      expect(share(1, () => warmUp(() => 0, sd).windows >= 2 * LEAST_WINDOWS)).toBeLessThan(0.05);
+      expect(share(2, () => !warmUp(() => 0, sd).steady)).toBeLessThan(0.01);
+    }
+  });
+
+  test("alone, too, where the noise is known from one series only", () => {
+    expect(share(3, () => warmUp(() => 0, 0.04, LEAST_REQUESTS, 0).windows >= 2 * LEAST_WINDOWS)).toBeLessThan(0.05);
+  });
+
+  const schedules = Object.entries(SCHEDULES).filter(([name]) => !name.startsWith("flat"));
+  test.each(schedules)("%s: at most 5 % are called steady too early", (name, { factor, settles }) => {
+    const cost = (requests: number) => {
+      const inside = times(50, (i) => factor(requests + (i * PER_WINDOW) / 50));
+      return Math.log(inside.reduce((sum, one) => sum + one) / inside.length);
+    };
+    const isWrong = ({ steady, requests }: Outcome) => {
+      // What is measured then: four windows.
+      const measured = times(4, (i) => Math.exp(cost(requests + i * PER_WINDOW)));
+      return steady && Math.abs(Math.log(median(measured) / settles)) > 0.03;
+    };
+    for (const sd of NOISE) {
+      const wrong = share(4, () => isWrong(warmUp(cost, sd)));
+      // A saw-tooth looks flat where its windows are; it is found while it is measured (statistics.test.ts, drifts).
+      if (name.includes("saw-tooth")) expect(wrong).toBeLessThan(1);
+      else expect(wrong).toBeLessThan(0.05);
+    }
+  });
+
+  test("changes that come after the least number of requests are waited for", () => {
+    const wrong = (change: (requests: number) => number, sd: number) =>
+      share(5, () => {
+        const { steady, requests } = warmUp(change, sd);
+        return steady && Math.abs(change(requests) - change(1e9)) > 0.03;
+      });
+    const step = (at: number, by: number) => (requests: number) => (requests < LEAST_REQUESTS + at ? by : 0);
+    for (const sd of NOISE) {
+      // In the middle of the third window; and down on a slope of 5 % per window, 40 % in all.
+      expect(wrong(step(2 * PER_WINDOW, Math.log(1 / 0.6)), sd)).toBeLessThan(0.05);
+      expect(wrong(step(PER_WINDOW, Math.log(1.5)), sd)).toBeLessThan(0.05);
+    }
+  });
+});
+
+test("the noise is what is left beside a trend, and one step or burst does not change it", () => {
+  random.seed(6);
+  const flat = times(40, () => times(9, () => 0.04 * normal()));
+  const sloping = flat.map((costs) => costs.map((cost, i) => cost - 0.1 * i));
+  const stepping = flat.map((costs, j) => costs.map((cost, i) => cost + (j % 4 === 0 && i > 4 ? 0.5 : 0)));
+  for (const series of [flat, sloping, stepping]) expect(noiseOf(series)).toBeWithin(0.034, 0.048);
+  expect(noiseOf([])).toBeCloseTo(0.04, 9);
+});
+
+test("a change is one of more than 3 % and more than the noise explains", () => {
+  expect(isChanging([0, 0, 0.029], 0.001)).toBe(false);
+  expect(isChanging([0, 0, 0.04], 0.001)).toBe(true);
+  expect(isChanging([0, 0, 0.04], 0.02)).toBe(false);
+  expect(isChanging([1, 1, 1, 0, 0, 0], 0.02)).toBe(false); // only the latest half counts
+  expect(isChanging([1, 1, 1, 1, 0, 0], 0.02)).toBe(true);
+});
+
+test("how long a server was slow: requests and CPU time until it cost as much as in the end", () => {
+  const windows: Window[] = [40, 20, 11, 10, 10, 10].map((costUs, i) => ({
+    requests: 1_000 * (i + 1),
+    costUs: costUs * 2, // the host slows both
+    referenceUs: 2,
+  }));
+  expect(coldnessOf(windows)).toEqual({
+    coldToWarm: expect.closeTo(4, 9) as never,
+    requests: 2_000,
+    cpuSeconds: expect.closeTo(0.12, 9) as never,
+  });
+  expect(coldnessOf(windows.slice(-4))).toMatchObject({
+    coldToWarm: expect.closeTo(1.1, 9),
+    requests: 0,
+    cpuSeconds: 0,
+  });
+  expect(coldnessOf(windows.slice(0, 3))).toBeNull();
+});
