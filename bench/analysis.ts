@@ -29,10 +29,10 @@ export interface Row {
   readonly warming: string | null;
   /** Its place by CPU time per request, from the duets. */
   readonly standing: Standing | null;
-  /** From the solo slices: geometric means over the blocks. */
+  /** From the solo slices, all requests together; the intervals, here and below, are of the blocks. */
   readonly cpuUsPerRequest: Interval | null;
   readonly goodput: Interval;
-  /** Of the merged histograms; the intervals are of the blocks. */
+  /** Of the merged histograms. */
   readonly latencyMs: Readonly<Record<50 | 90 | 99 | 99.9, Interval>>;
   readonly busiest: Interval | null;
   readonly rssBytes: Interval | null;
@@ -168,13 +168,18 @@ function rowsOf(
     const { name, runtime, framework, driver, workers } = slices[0] as Slice;
     const all = byName.get(name) as readonly Slice[];
     const of = (field: keyof typeof means): Interval | null => means[field][i] ?? null;
-    const latency = (p: 50 | 90 | 99 | 99.9, blocks: Interval | null): Interval => {
-      const histogram = histogramOf(name);
-      const seen = blocks ?? { estimate: Number.NaN, low: Number.NaN, high: Number.NaN };
-      const merged = histogram ? percentile(histogram, p) * 1e3 : seen.estimate;
-      const shift = merged / seen.estimate;
-      return { ...seen, estimate: merged, low: seen.low * shift, high: seen.high * shift };
+    // All slices together, so that requests/s × mean latency is the number of connections; the intervals are of the blocks.
+    const shifted = (interval: Interval | null, estimate: number): Interval => {
+      const seen = interval ?? { estimate: Number.NaN, low: Number.NaN, high: Number.NaN };
+      const shift = seen.isRange ? 1 : estimate / seen.estimate;
+      return { ...seen, estimate, low: seen.low * shift, high: seen.high * shift };
     };
+    const histogram = histogramOf(name);
+    const latency = (p: 50 | 90 | 99 | 99.9, blocks: Interval | null): Interval =>
+      shifted(blocks, histogram ? percentile(histogram, p) * 1e3 : (blocks?.estimate ?? Number.NaN));
+    const total = (field: (slice: Slice) => number) => slices.reduce((sum, slice) => sum + field(slice), 0);
+    const goodput = of("goodput");
+    const cpu = of("cpuUsPerRequest");
     return {
       name,
       runtime,
@@ -183,8 +188,16 @@ function rowsOf(
       workers,
       warming: warming.get(name) ?? null,
       standing: standings.find((one) => one.name === name) ?? null,
-      cpuUsPerRequest: of("cpuUsPerRequest"),
-      goodput: of("goodput") ?? { estimate: 0, low: 0, high: 0 },
+      cpuUsPerRequest:
+        cpu &&
+        shifted(
+          cpu,
+          total(({ cpuUsPerRequest, requests }) => (cpuUsPerRequest ?? 0) * requests) /
+            total((one) => (one.cpuUsPerRequest ? one.requests : 0)),
+        ),
+      goodput: goodput
+        ? shifted(goodput, total((one) => one.goodput * one.seconds) / total(({ seconds }) => seconds))
+        : { estimate: 0, low: 0, high: 0 },
       latencyMs: {
         50: latency(50, of("p50")),
         90: latency(90, of("p90")),

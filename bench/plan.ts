@@ -1,7 +1,6 @@
 import { SimpleFaker } from "@faker-js/faker";
 import { CLIENTS } from "../shared/drivers/drivers.ts";
 import { UsageError } from "../shared/errors.ts";
-import { LEAST_WINDOWS } from "./steadiness.ts";
 
 /** The eight endpoints that are measured unless others are asked for. */
 export const ENDPOINTS = [
@@ -35,6 +34,8 @@ export interface Amount {
   readonly warmRequests: number;
   /** Of a window of warm-up, per server: all are loaded at once. */
   readonly windowSeconds: number;
+  /** Windows right before the slices of an endpoint, at least. */
+  readonly windows: number;
   /** Whether one server is measured twice, under two names. */
   readonly twin: boolean;
 }
@@ -45,9 +46,10 @@ export const PRESETS = {
     blocks: 2,
     cycles: 1,
     duetSeconds: 0.4,
-    soloSeconds: 0.2,
+    soloSeconds: 0.1,
+    warmRequests: 40_000,
     windowSeconds: 0.1,
-    warmRequests: 100_000,
+    windows: 2,
     twin: false,
   },
   standard: {
@@ -55,17 +57,19 @@ export const PRESETS = {
     cycles: 2,
     duetSeconds: 0.5,
     soloSeconds: 0.3,
-    windowSeconds: 0.15,
     warmRequests: 100_000,
+    windowSeconds: 0.15,
+    windows: 3,
     twin: true,
   },
   full: {
-    blocks: 16,
+    blocks: 12,
     cycles: 2,
     duetSeconds: 0.8,
     soloSeconds: 0.4,
+    warmRequests: 150_000,
     windowSeconds: 0.25,
-    warmRequests: 200_000,
+    windows: 4,
     twin: true,
   },
 } as const satisfies Record<string, Amount>;
@@ -83,8 +87,9 @@ export const PAIR: Amount = {
   cycles: 0,
   duetSeconds: 0.8,
   soloSeconds: 0.5,
-  windowSeconds: 0.25,
   warmRequests: 100_000,
+  windowSeconds: 0.25,
+  windows: 3,
   twin: false,
 };
 /** What they load unless other endpoints are asked for: the least work, and a usual amount. */
@@ -287,14 +292,14 @@ const CEILING_SECONDS = 2;
 
 /** @returns about how long it takes, in seconds: a restart of all servers, an endpoint of a block, and what comes once. */
 export function duration({ targets, endpoints, amount, rate }: Plan): Record<"restart" | "endpoint" | "once", number> {
-  const { cycles, duetSeconds, soloSeconds, warmRequests, windowSeconds } = amount;
+  const { cycles, duetSeconds, soloSeconds, warmRequests, windowSeconds, windows } = amount;
   const reading = targets.some((spec) => spec.kind === "docker" && !isHere(spec)) ? READING_SECONDS : 0;
   const duets = hasDuets({ targets, rate }) ? cycles * (duetSeconds + SLICE_OVERHEAD_SECONDS + reading) : 0;
   const solo = soloSeconds + SLICE_OVERHEAD_SECONDS / 2 + reading;
   const started = targets.filter(({ kind }) => kind !== "url").length;
   return {
     restart: targets.length * START_SECONDS + started * warmRequests * WARM_REQUEST_SECONDS + FINGERPRINT_SECONDS,
-    endpoint: targets.length * (LEAST_WINDOWS * (windowSeconds + WARMUP_OVERHEAD_SECONDS) + duets + solo),
+    endpoint: targets.length * (windows * (windowSeconds + WARMUP_OVERHEAD_SECONDS) + duets + solo),
     once: targets.length * endpoints.length * (UNLOADED_SECONDS + SLICE_OVERHEAD_SECONDS / 2) + CEILING_SECONDS,
   };
 }

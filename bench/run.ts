@@ -192,6 +192,7 @@ export async function measureCapacity(
   const { plan, capacities } = session.manifest;
   const brackets = new Map<string, Bracket[]>();
   for (let start = 1; start <= STARTS; start++) {
+    await lookAtMachine(session, start);
     for (const spec of plan.targets) {
       await withTargets(session, [spec], async ([target]) => {
         if (!target) return;

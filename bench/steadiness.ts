@@ -18,7 +18,7 @@ export interface Warmth {
   steady: boolean | null;
 }
 
-/** Windows that are asked for before the rule is, and after which a target that still changes is called warming. */
+/** The latest windows are at least so many; and after how many a target that still changes is called warming. */
 export const LEAST_WINDOWS = 3;
 export const MOST_WINDOWS = 9;
 

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { ENDPOINTS, WORKLOADS } from "./plan.ts";
 import type { Session } from "./session.ts";
 import { type Measured, together } from "./slices.ts";
-import { isChanging, LEAST_WINDOWS, MOST_WINDOWS, noiseOf, relativeCosts, type Warmth } from "./steadiness.ts";
+import { isChanging, MOST_WINDOWS, noiseOf, relativeCosts, type Warmth } from "./steadiness.ts";
 import type { Target } from "./targets/target.ts";
 import { family } from "./targets/usage.ts";
 
@@ -11,8 +11,7 @@ const MOST_SECONDS = 20;
 
 /**
  * After a restart: loads all targets at once, endpoint after endpoint, each until it has answered the least number of
- * requests; who has leaves, so that the slow ones get the time. They may use every core meanwhile. What is seen here is
- * kept, and decides nothing: see warmEndpoint.
+ * requests; who has leaves, so that the slow ones get the time. They may use every core meanwhile.
  */
 export async function warmRestarted(
   session: Session,
@@ -63,7 +62,7 @@ export async function warmEndpoint(
     for (const { target, load } of await window(session, loaded, endpoint)) {
       latencies[target.name] ??= load.averageMs / (targets.length + (session.reference ? 1 : 0));
     }
-    if (n < LEAST_WINDOWS) continue;
+    if (n < session.manifest.plan.amount.windows) continue;
     const series = loaded.map(({ name }) => relativeCosts(warmthOf(session, name, endpoint).windows.slice(-n)));
     const noise = noiseOf(series);
     loaded = loaded.filter(({ name }, i) => {

@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import puppeteer, { type Browser, type Page } from "puppeteer-core";
-import { newestReports, type Report } from "../bench/report/report.ts";
+import { allReports, newestOf, type Report } from "../bench/report/report.ts";
 import { describeIf } from "./harness.ts";
 
 const CHROMIUM = ["chromium", "chromium-browser", "google-chrome"].map((name) => Bun.which(name)).find(Boolean);
@@ -14,7 +14,7 @@ const ADDRESS = pathToFileURL(resolve("docs/report.html")).href;
 const SHOTS = resolve(".tools/screenshots");
 
 describeIf(CHROMIUM !== undefined, "there is no Chromium", "docs/report.html", () => {
-  const { endpoints } = newestReports("results.csv").get("read") as Report;
+  const { endpoints } = newestOf(allReports("results.csv")).get("read") as Report;
   let browser: Browser;
   let page: Page;
   const complaints: string[] = [];

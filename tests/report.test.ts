@@ -4,12 +4,14 @@ import { copyFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { SimpleFaker } from "@faker-js/faker";
 import { parse } from "csv-parse/sync";
 import { stringify } from "csv-stringify/sync";
-import { PAGES, PICTURE, README, updated } from "../bench/report/command.ts";
-import { compareRuns } from "../bench/report/compare.ts";
+import { MACHINES, PAGES, PICTURE, README, updated } from "../bench/report/command.ts";
+import { agreement, compareRuns, comparison } from "../bench/report/compare.ts";
 import { html } from "../bench/report/html.ts";
+import { machineSays, machinesDiffer } from "../bench/report/machine.ts";
+import { machinesPage } from "../bench/report/machines.ts";
 import { markdown } from "../bench/report/markdown.ts";
 import { picture } from "../bench/report/picture.ts";
-import { type Kind, newestReports, type Report, readReport, reportOf } from "../bench/report/report.ts";
+import { allReports, type Kind, kindOf, newestOf, type Report, readReport, reportOf } from "../bench/report/report.ts";
 import { terminal } from "../bench/report/terminal.ts";
 import { appendSlices, checkResults, PROTOCOL, readResults, type Slice } from "../bench/results.ts";
 import type { Manifest } from "../bench/session.ts";
@@ -153,7 +155,7 @@ test("what was searched is said of the stores: writes per second, and what they 
     reason: "at 1040.0 requests/s p99 was 60.0 ms",
     slo: parseSlo("p99<50ms"),
   };
-  const { manifest } = newestReports(RESULTS).get("read") as Report;
+  const { manifest } = newestOf(allReports(RESULTS)).get("read") as Report;
   const { answer, endpoints } = reportOf(slices, {
     ...(manifest as Manifest),
     stores: {
@@ -227,7 +229,7 @@ describe("two runs", () => {
   test("of different protocols are refused in one line", async () => {
     const file = await fileOf([...run, ...known({ run: RUN, protocol: 1 })]);
     const { code, output } = await finish(["./bench.sh", "report", file, "--compare", run[0]?.run ?? "", RUN]);
-    expect([code, output]).toEqual([1, expect.stringMatching(/^run .* is of protocol 2, run .* of protocol 1: .*\n$/)]);
+    expect([code, output]).toEqual([1, expect.stringMatching(/^run .* is of protocol 3, run .* of protocol 1: .*\n$/)]);
   });
 
   test("are shown with what is different", async () => {
@@ -235,6 +237,117 @@ describe("two runs", () => {
     const { code, output } = await finish(["./bench.sh", "report", file, "--compare", run[0]?.run ?? "", RUN]);
     expect([code, output]).toEqual([0, expect.stringMatching(/node-raw +\/plain +1\.\d\d \(\d\.\d\d–\d\.\d\d\) \*/)]);
   });
+
+  test("end with how many pairs disagree", () => {
+    expect(agreement(run, known({ run: RUN }))).toEqual({ pairs: 20, disagree: 0, opposite: 0 });
+    const { pairs, disagree } = agreement(run, known({ run: RUN, slower: "node-raw" }));
+    expect([pairs, disagree]).toEqual([20, 8]); // its four pairs at two endpoints
+    const text = comparison(run, known({ run: RUN, slower: "node-raw" }));
+    expect(text.split("\n").at(-1)).toStartWith("8 of 20 pairs disagree: their intervals of CPU time do not overlap");
+  });
+
+  test("begin with how their machines differ", () => {
+    const { manifest } = readReport(RESULTS) as { manifest: Manifest };
+    expect(machinesDiffer(manifest, manifest)).toEqual([]);
+    const other: Manifest = {
+      ...manifest,
+      machine: { ...manifest.machine, model: 2, caches: ["L2 1024 KiB"] },
+      fingerprints: manifest.fingerprints.map((one) => ({
+        ...one,
+        together: one.together + 1,
+        speed: { ...one.speed, syscallNs: one.speed.syscallNs * 2 },
+      })),
+    };
+    const text = comparison(run, known({ run: RUN }), [manifest, other]).split("\n")[1];
+    for (const part of [
+      `model ${manifest.machine.model} → 2`,
+      "→ L2 1024 KiB",
+      "a system call × 2.00",
+      "beside the same loop",
+    ]) {
+      expect(text).toContain(part);
+    }
+    expect(machineSays(other).join("\n")).toContain("Its cores share one (hyperthreads");
+    expect(comparison(run, run).split("\n")[1]).toContain("the machine of one run is not known");
+  });
+});
+
+describe("what a run knows against itself stands where the number does", () => {
+  const shown = async (slices: Slice[]) => {
+    const report = reportOf(slices, null);
+    return [terminal(report, 160), markdown(report), await html(report)];
+  };
+
+  test("a server whose cost still changed is warming: it has no rank, and no pair with it is different", async () => {
+    const slices = known().map(
+      (slice): Slice =>
+        slice.name === "node-hono" && slice.block === 2 && slice.endpoint === "/plain"
+          ? { ...slice, warm: "warming" }
+          : slice,
+    );
+    const [plain] = reportOf(slices, null).endpoints;
+    const row = plain?.rows.find(({ name }) => name === "node-hono");
+    expect([row?.warming, row?.standing?.rank, row?.standing?.groups]).toEqual([
+      "its cost still changed when 1 of 3 blocks began",
+      null,
+      "",
+    ]);
+    for (const { a, b, state } of plain?.comparison?.pairs ?? []) {
+      if ([a, b].includes("node-hono")) expect(state).toBe("undecided");
+    }
+    for (const text of await shown(slices)) {
+      expect(text).toMatch(/warming[^\n]*node-hono|node-hono[^\n]*warming/);
+      expect(text).toContain("node-hono at /plain (its cost still changed when 1 of 3 blocks began)");
+    }
+  });
+
+  test("one whose cost changed while it was measured is warming as well", async () => {
+    const late = (slice: Slice) => slice.kind === "duet" && slice.slice % 15 > 7;
+    const slices = known().map(
+      (slice): Slice =>
+        slice.name === "bun-raw" && late(slice) && slice.cpuUsPerRequest
+          ? { ...slice, cpuUsPerRequest: slice.cpuUsPerRequest * 0.7 }
+          : slice,
+    );
+    const warming = reportOf(slices, null).endpoints.map(
+      ({ rows }) => rows.find(({ name }) => name === "bun-raw")?.warming,
+    );
+    expect(warming.filter(Boolean).length).toBeGreaterThan(0);
+    for (const one of warming.filter(Boolean))
+      expect(one).toMatch(/its cost (fell|rose) by \d+ % while it was measured/);
+  });
+
+  test("what a starved slice saw is left out where there is something else", async () => {
+    const starve = (only: number[]) =>
+      known().map(
+        (slice): Slice =>
+          slice.name === "node-raw" && slice.kind === "closed" && only.includes(slice.block)
+            ? { ...slice, verdict: "starved", taken: 0.4, cpuUsPerRequest: 1e3 }
+            : slice,
+      );
+    const row = (slices: Slice[]) => reportOf(slices, null).endpoints[0]?.rows.find(({ name }) => name === "node-raw");
+    expect(row(starve([2]))?.cpuUsPerRequest?.estimate).toBeWithin(13, 17);
+    expect(row(starve([1, 2, 3]))?.verdict).toBe("starved");
+    for (const text of await shown(starve([1, 2, 3]))) {
+      expect(text).toContain("the host or other processes had 40");
+    }
+  });
+});
+
+test("every row of every committed table obeys Little's law: connections = requests/s × mean latency, within 5 %", () => {
+  const off = allReports(RESULTS).flatMap(({ run, endpoints, connections, manifest }) =>
+    endpoints.flatMap(({ endpoint, load, rows }) =>
+      rows.flatMap(({ name, goodput, verdict }) => {
+        const histogram = manifest?.histograms[name]?.[endpoint];
+        if (!histogram || load === "open" || verdict === "invalid") return [];
+        const requests = histogram.reduce((sum, [, , n]) => sum + n, 0);
+        const seconds = histogram.reduce((sum, [from, to, n]) => sum + (n * (from + to)) / 2, 0);
+        const waiting = (goodput.estimate * seconds) / requests;
+        return Math.abs(waiting / connections - 1) > 0.05 ? [`${run} ${endpoint} ${name}: ${waiting.toFixed(1)}`] : [];
+      }),
+    ),
+  );
+  expect(off).toEqual([]);
 });
 
 test("results of others are told what they show", async () => {
@@ -287,12 +400,16 @@ describe("a mistake is one line, and changes nothing", () => {
 });
 
 describe("what is in the repository is what results.csv says", () => {
-  const committed = newestReports(RESULTS);
+  const committed = allReports(RESULTS);
   const readme = readFileSync(README, "utf8");
   test(README, () => expect(readme).toBe(updated(readme, committed)));
-  test(PICTURE, () => expect(readFileSync(PICTURE, "utf8")).toBe(picture(committed.get("read") as Report)));
+  const newest = newestOf(committed);
+  test(PICTURE, () => expect(readFileSync(PICTURE, "utf8")).toBe(picture(newest.get("read") as Report)));
+  test(MACHINES, () =>
+    expect(readFileSync(MACHINES, "utf8")).toBe(machinesPage(committed.filter((report) => kindOf(report) === "read"))),
+  );
   test.each(Object.entries(PAGES))("%s: %s", async (kind, page) => {
-    const report = committed.get(kind as Kind) as Report;
+    const report = newest.get(kind as Kind) as Report;
     expect(readme).toContain(`<!-- ${kind} -->\n\n${page === null ? `Run ${report.run}` : ""}`);
     if (page === null) return;
     const written = (text: string) => text.replace(/<script type="module">.*?<\/script>/s, ""); // other versions of Bun bundle otherwise

@@ -5,9 +5,10 @@ import { isPlain, readPlain, readResults, writeWhole } from "../results.ts";
 import { comparison } from "./compare.ts";
 import { foreign } from "./foreign.ts";
 import { html } from "./html.ts";
+import { machinesPage, sideBySide } from "./machines.ts";
 import { markdown } from "./markdown.ts";
 import { picture } from "./picture.ts";
-import { type Kind, manifestOf, newestReports, type Report, readReport, runsOf } from "./report.ts";
+import { allReports, type Kind, kindOf, manifestOf, newestOf, type Report, readReport, runsOf } from "./report.ts";
 import { terminal } from "./terminal.ts";
 
 export interface ReportOptions {
@@ -34,7 +35,7 @@ export async function showReport(files: readonly string[], options: ReportOption
     throw new UsageError("--html and --readme show one file of ./bench.sh: give one");
   }
   if (options.html !== undefined) write(options.html, await html(readReport(file, run)));
-  if (options.readme) await writeReadme(newestReports(file));
+  if (options.readme) await writeReadme(allReports(file));
 }
 
 function compareRuns(files: readonly string[], runs: readonly string[]): string {
@@ -60,22 +61,28 @@ export const PAGES: Readonly<Record<Kind, string | null>> = {
   capacity: null,
 };
 export const PICTURE = "docs/results.svg";
+export const MACHINES = "docs/machines.md";
 
-/** @returns README.md as it is to be for these reports. */
-export function updated(readme: string, reports: ReadonlyMap<Kind, Report>): string {
-  return [...reports].reduce((text, [kind, report]) => {
-    const marked = new RegExp(`(?<=<!-- ${kind} -->\n).*?(?=<!-- /${kind} -->)`, "s");
-    const shown = kind === "read" ? `![CPU time per request of each server](${PICTURE})\n\n` : "";
-    return text.replace(marked, () => `\n${shown}${markdown(report)}\n\n`);
+/** @returns README.md as it is to be for these reports, oldest first. */
+export function updated(readme: string, reports: readonly Report[]): string {
+  const put = (text: string, place: string, shown: string) =>
+    text.replace(new RegExp(`(?<=<!-- ${place} -->\n).*?(?=<!-- /${place} -->)`, "s"), () => `\n${shown}\n\n`);
+  const withRuns = [...newestOf(reports)].reduce((text, [kind, report]) => {
+    const picture = kind === "read" ? `![CPU time per request of each server](${PICTURE})\n\n` : "";
+    return put(text, kind, picture + markdown(report));
   }, readme);
+  return put(withRuns, "machines", sideBySide(ofMatrix(reports)));
 }
 
-async function writeReadme(reports: ReadonlyMap<Kind, Report>): Promise<void> {
-  for (const [kind, report] of reports) {
+const ofMatrix = (reports: readonly Report[]) => reports.filter((report) => kindOf(report) === "read");
+
+async function writeReadme(reports: readonly Report[]): Promise<void> {
+  for (const [kind, report] of newestOf(reports)) {
     const page = PAGES[kind];
     if (page) write(page, await html(report));
     if (kind === "read") write(PICTURE, picture(report));
   }
+  write(MACHINES, machinesPage(ofMatrix(reports)));
   write(README, updated(readFileSync(README, "utf8"), reports));
 }
 

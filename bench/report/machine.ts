@@ -26,7 +26,7 @@ const CHANGED = 1.25;
 /** Of the time of the looks. */
 const TAKEN = 0.05;
 
-const duration = (ns: number) =>
+export const duration = (ns: number) =>
   ns < 1_000 ? `${ns < 10 ? ns.toFixed(1) : Math.round(ns)} ns` : `${(ns / 1_000).toFixed(1)} µs`;
 const middle = (seen: Fingerprints, key: keyof Speed) => median(seen.map(({ speed }) => speed[key]));
 const most = (values: readonly number[]) => Math.max(...values);

@@ -65,16 +65,19 @@ export function readReport(file: string, run?: string): Report {
 /** What a run is of: its workload, or the highest rate that keeps a promise. */
 export type Kind = Workload | "capacity";
 
-/** @returns the newest run of each kind that `file` has. @throws UsageError as readReport */
-export function newestReports(file: string): Map<Kind, Report> {
+/** @returns all runs of `file`, oldest first. @throws UsageError as readReport */
+export function allReports(file: string): Report[] {
   const byRun = Map.groupBy(readResults(file), ({ run }) => run);
-  const reports = [...byRun]
+  return [...byRun]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([run, slices]) => reportOf(slices, manifestOf(file, run)));
-  return new Map(reports.map((report) => [kindOf(report), report]));
 }
 
-function kindOf({ endpoints, manifest }: Report): Kind {
+/** @returns the newest of each kind. @param reports oldest first */
+export const newestOf = (reports: readonly Report[]): Map<Kind, Report> =>
+  new Map(reports.map((report) => [kindOf(report), report]));
+
+export function kindOf({ endpoints, manifest }: Report): Kind {
   if (Object.keys(manifest?.capacities ?? {}).length > 0) return "capacity";
   const names = new Set(endpoints.map(({ endpoint }) => endpoint));
   const workloads = Object.keys(WORKLOADS) as Workload[];

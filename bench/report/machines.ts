@@ -1,0 +1,105 @@
+/** The same question on several machines: side by side, none of them the answer. */
+import { markdownTable } from "markdown-table";
+import { median, stateOf } from "../statistics.ts";
+import { percent } from "./format.ts";
+import { duration, machineLine, machineSays } from "./machine.ts";
+import type { Report } from "./report.ts";
+
+/** Runs that are shown: of several servers, with their machine. */
+const isShown = ({ manifest, endpoints }: Report) =>
+  manifest?.machine !== undefined && endpoints.some(({ effects }) => effects.length > 0);
+
+/** `2026-11-22 13:30` */
+const nameOf = ({ run }: Report) => run.slice(0, 16).replace("T", " ");
+
+/** What each choice costs at the endpoint where it matters least and most, machine by machine. */
+export function sideBySide(reports: readonly Report[]): string {
+  const shown = reports.filter(isShown);
+  const choices = [
+    ...new Set(
+      shown.flatMap(({ endpoints }) =>
+        endpoints.flatMap(({ effects }) => effects.map(({ to, from }) => `${to} instead of ${from}`)),
+      ),
+    ),
+  ];
+  const cell = ({ endpoints }: Report, choice: string) => {
+    const of = endpoints.flatMap(({ effects }) =>
+      effects.flatMap(({ to, from, cpu }) => (`${to} instead of ${from}` === choice && cpu ? [cpu] : [])),
+    );
+    if (of.length === 0) return "-";
+    const estimates = of.map(({ estimate }) => estimate);
+    const different = of.filter((one) => stateOf(one) === "different").length;
+    return `× ${Math.min(...estimates).toFixed(2)}–${Math.max(...estimates).toFixed(2)}, shown at ${different} of ${of.length}`;
+  };
+  return markdownTable([
+    ["CPU time per request", ...shown.map(nameOf)],
+    ...choices.map((choice) => [choice, ...shown.map((report) => cell(report, choice))]),
+  ]);
+}
+
+/** docs/machines.md: every run of the matrix in a file of results, with the machine that it is true of. */
+export function machinesPage(reports: readonly Report[]): string {
+  const shown = reports.filter(isShown);
+  const facts = (report: Report): [string, string][] => {
+    const seen = report.manifest?.fingerprints ?? [];
+    const of = (value: (one: (typeof seen)[number]) => number, show: (value: number) => string) =>
+      seen.length > 0 ? show(median(seen.map(value))) : "-";
+    const most = (value: (one: (typeof seen)[number]) => number) =>
+      seen.length > 0 ? percent(Math.max(...seen.map(value))) : "-";
+    const sight = report.endpoints.flatMap(({ comparison }) => comparison?.smallestVisible ?? []);
+    const warming = report.endpoints.flatMap(({ rows }) => rows.filter((row) => row.warming)).length;
+    return [
+      [
+        "a loop beside the same loop on the other cores",
+        of(
+          ({ together }) => together,
+          (value) => `× ${value.toFixed(2)}`,
+        ),
+      ],
+      ["system call", of(({ speed }) => speed.syscallNs, duration)],
+      ["a byte there and back on loopback", of(({ speed }) => speed.loopbackNs, duration)],
+      [
+        "a load from the cache, from memory",
+        `${of(({ speed }) => speed.cachedNs, duration)}, ${of(({ speed }) => speed.memoryNs, duration)}`,
+      ],
+      ["first touch of a page", of(({ speed }) => speed.touchNs, duration)],
+      [
+        "stolen by the host, taken by others, at most",
+        `${most(({ stolen }) => stolen)}, ${most(({ others }) => others)}`,
+      ],
+      [
+        "blocks; smallest visible difference",
+        sight.length > 0
+          ? `${report.manifest?.blocks.length}; ${percent(Math.min(...sight))} to ${percent(Math.max(...sight))}`
+          : "-",
+      ],
+      ["rows still warming", `${warming} of ${report.endpoints.reduce((sum, { rows }) => sum + rows.length, 0)}`],
+    ];
+  };
+  const names = shown[0] ? facts(shown[0]).map(([name]) => name) : [];
+  return [
+    "# Machines",
+    "What a server costs depends on the machine, and so do ratios of two servers: the more of a request is HTTP, the more. So each run here stands beside the machine that it was measured on; none of them is _the_ answer. Written by `./bench.sh report --readme`.",
+    "To add yours: run `./bench.sh --standard`, then `./bench.sh report --readme`, and send results.csv, the new file in results/ and this page as a pull request.",
+    "## What each choice costs",
+    "CPU time per request of one choice ÷ another, averaged over all pairs of servers that differ in nothing else: the least and the most over the endpoints, and at how many of them it is shown to differ from 1.",
+    sideBySide(reports),
+    "## The machines",
+    markdownTable([
+      ["", ...shown.map(nameOf)],
+      ...names.map((name, i) => [name, ...shown.map((report) => facts(report)[i]?.[1] ?? "-")]),
+    ]),
+    ...shown.map((report) =>
+      [
+        `### ${nameOf(report)}`,
+        machineLine(report.manifest as NonNullable<Report["manifest"]>),
+        machineSays(report.manifest as NonNullable<Report["manifest"]>)
+          .slice(1)
+          .map((line) => `- ${line}`)
+          .join("\n"),
+      ].join("\n\n"),
+    ),
+  ]
+    .join("\n\n")
+    .concat("\n");
+}
