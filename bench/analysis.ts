@@ -4,12 +4,14 @@ import type { Slice } from "./results.ts";
 import {
   type Comparison,
   compare,
+  type Drift,
   type Duet,
   drifts,
   type Interval,
   median,
   pooledMeans,
   type Standing,
+  stateOf,
 } from "./statistics.ts";
 import { TOLERANCE } from "./steadiness.ts";
 import { explain, UNRANKED, type Verdict } from "./verdict.ts";
@@ -119,8 +121,11 @@ function duetsOf(slices: readonly Slice[]): Duet[] {
   });
 }
 
+/** Of a cost that goes up in some blocks and down in others: less is noise that blocks average away. */
+const SWING = 0.1;
+
 /** Targets that were not steady, and why. */
-function warmingOf(slices: readonly Slice[], changed: ReadonlyMap<string, Interval>): Map<string, string> {
+function warmingOf(slices: readonly Slice[], changed: ReadonlyMap<string, Drift>): Map<string, string> {
   const unsteady = Map.groupBy(
     slices.filter(({ warm }) => warm === "warming"),
     ({ name }) => name,
@@ -130,12 +135,13 @@ function warmingOf(slices: readonly Slice[], changed: ReadonlyMap<string, Interv
     const times = new Set(of.map(({ block }) => block)).size;
     return [name, `its cost still changed when ${times} of ${blocks} blocks began`];
   });
-  const meanwhile = [...changed].flatMap(([name, { estimate, low, high }]): [string, string][] => {
-    const change = Math.abs(Math.log(estimate));
-    const percent = (Math.expm1(change) * 100).toFixed(0);
-    return change > TOLERANCE && (low > 1 || high < 1)
-      ? [[name, `its cost ${estimate > 1 ? "rose" : "fell"} by ${percent} % while it was measured`]]
-      : [];
+  const meanwhile = [...changed].flatMap(([name, { change, swing }]): [string, string][] => {
+    const by = Math.abs(Math.log(change.estimate));
+    const percent = (ln: number) => `${(Math.expm1(ln) * 100).toFixed(0)} % while it was measured`;
+    if (by > TOLERANCE && stateOf(change) === "different") {
+      return [[name, `its cost ${change.estimate > 1 ? "rose" : "fell"} by ${percent(by)}`]];
+    }
+    return swing > SWING ? [[name, `its cost swung by ${percent(swing)}`]] : [];
   });
   return new Map([...meanwhile, ...before]);
 }

@@ -308,7 +308,8 @@ async function proveWarmUp({ connections, warmup }: PairOptions): Promise<void> 
     preset: "standard",
     seed: 1,
   } as const;
-  const plan: Plan = { ...makePlan({ ...options, warmup }, servers), targets: scheduledTargets() };
+  const { amount, ...rest } = makePlan({ ...options, warmup }, servers);
+  const plan: Plan = { ...rest, amount: { ...amount, blocks: 2, twin: false }, targets: scheduledTargets() };
   const session = await newSession(plan, splitCores(), results, progressOf(plan), interrupted.signal);
   keepOffServers(session);
   try {

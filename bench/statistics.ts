@@ -155,13 +155,21 @@ export function compare(
   };
 }
 
+/** Whether a target's cost changed while it was measured, over all blocks. */
+export interface Drift {
+  /** Last half of each block's duets ÷ first half. */
+  readonly change: Interval;
+  /** Root mean square of the changes, ln scale, where that is more than chance makes of the other targets' noise; else 0. */
+  readonly swing: number;
+}
+
 /**
- * Whether costs changed while they were measured: the effects of the last half of each block's duets ÷ those of the first,
- * less what most targets have in common.
- * @returns target -> ratio; the intervals hold at once, with 95 %. Empty with fewer than two blocks whose halves connect
- *   all targets.
+ * Whether costs changed while they were measured: the effects of the last half of each block's duets against those of the
+ * first, less what most targets have in common. One that goes the same way in every block has a `change`, one that goes up
+ * in some and down in others a `swing` (F test against the others).
+ * @returns by target; all of a table hold at once, with 95 %. Empty with fewer than two blocks whose halves connect all.
  */
-export function drifts(targets: readonly string[], duets: readonly Duet[]): Map<string, Interval> {
+export function drifts(targets: readonly string[], duets: readonly Duet[]): Map<string, Drift> {
   const changes = [...Map.groupBy(duets, ({ block }) => block).values()].flatMap((part) => {
     const half = part.length >> 1;
     const [first, last] = [fitBlock(targets, part.slice(0, half)), fitBlock(targets, part.slice(-half))];
@@ -170,17 +178,35 @@ export function drifts(targets: readonly string[], duets: readonly Duet[]): Map<
     const common = median(change);
     return [change.map((one) => one - common)];
   });
-  if (changes.length < 2) return new Map();
-  const layout = targets.map((_, i) => moments(changes.map((change) => change[i] as number)));
-  const variance = sum(layout.map((of) => of.variance)) / layout.length;
-  const freedom = targets.length * (changes.length - 1);
-  const quantile = jStat.studentt.inv(1 - ERROR_RATE / 2 / targets.length, freedom);
+  const [count, blocks] = [targets.length, changes.length];
+  if (blocks < 2) return new Map();
+  const ofTarget = targets.map((_, i) => changes.map((change) => change[i] as number));
+  const variances = ofTarget.map((of) => moments(of).variance);
+  const pooled = sum(variances) / count;
+  const error = ERROR_RATE / count;
+  const quantile = jStat.studentt.inv(1 - error / 2, count * (blocks - 1));
+  const squares = ofTarget.map((of) => dot(of, of) / blocks);
+  const critical = fQuantile(1 - error, blocks, (count - 1) * blocks);
   return new Map(
     targets.map((name, i) => {
-      const of = layout[i] as (typeof layout)[0];
-      return [name, ratioOf(of.mean, quantile * Math.sqrt(Math.max(variance, of.variance) / changes.length))];
+      const half = quantile * Math.sqrt(Math.max(pooled, variances[i] as number) / blocks);
+      const own = squares[i] as number;
+      const others = (sum(squares) - own) / (count - 1);
+      return [
+        name,
+        {
+          change: ratioOf(moments(ofTarget[i] as number[]).mean, half),
+          swing: own > critical * others ? Math.sqrt(own) : 0,
+        },
+      ];
     }),
   );
+}
+
+/** Quantile of Fisher's F, from that of the beta distribution. */
+function fQuantile(p: number, df1: number, df2: number): number {
+  const x = jStat.beta.inv(p, df1 / 2, df2 / 2);
+  return (df2 * x) / (df1 * (1 - x));
 }
 
 /**

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { ENDPOINTS, WORKLOADS } from "./plan.ts";
+import { ENDPOINTS, WORKLOADS, type Workload } from "./plan.ts";
 import type { Session } from "./session.ts";
 import { type Measured, together } from "./slices.ts";
 import { isChanging, MOST_WINDOWS, noiseOf, relativeCosts, type Warmth } from "./steadiness.ts";
@@ -24,13 +24,7 @@ export async function warmRestarted(
   const asked = new Map(targets.map(({ name }) => [name, 0]));
   const late = () =>
     targets.filter(({ name, startupMs }) => startupMs !== null && (asked.get(name) as number) < warmRequests);
-  // The whole workload, so that what is measured does not depend on which part of it is.
-  const all = [
-    ...new Set([
-      ...endpoints,
-      ...(targets.every(({ identity }) => identity) ? WORKLOADS[plan.workload].endpoints : []),
-    ]),
-  ];
+  const all = warmedBy(targets, plan.workload, endpoints);
   const free = letRoam(session, targets);
   try {
     for (let used = 0; late().length > 0 && used < MOST_SECONDS; used += windowSeconds * all.length) {
@@ -72,6 +66,16 @@ export async function warmEndpoint(
     });
   }
   return latencies;
+}
+
+/**
+ * What servers are asked for after a restart: of ours all routes of the workload, so that a number does not depend on what
+ * else is measured, and what they do not have.
+ */
+function warmedBy(targets: readonly Target[], workload: Workload, endpoints: readonly string[]): readonly string[] {
+  const { warmed, endpoints: usual } = WORKLOADS[workload];
+  if (targets.some(({ identity }) => identity === null)) return endpoints;
+  return [...warmed, ...endpoints.filter((endpoint) => !(usual as readonly string[]).includes(endpoint))];
 }
 
 export function warmthOf(session: Session, name: string, endpoint: string): Warmth {

@@ -1,9 +1,10 @@
 /** bench.sh as a user runs it, on real servers and short slices. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { lock } from "proper-lockfile";
+import { type Cores, parseCpuList, splitCores } from "../bench/cores.ts";
 import { ENDPOINTS } from "../bench/plan.ts";
 import { appendSlices, COLUMNS, manifestFile, PROTOCOL, readSlices, type Slice } from "../bench/results.ts";
 import { freePort } from "../bench/targets/local.ts";
@@ -98,7 +99,63 @@ test("two servers: duets and solo slices, tables, manifest, nothing left running
     }
   }
   if (process.platform === "linux") expect(left("turn")).toEqual([]);
+  // The machine was looked at before and after each block, and each warm-up is kept.
+  if (splitCores() !== null) {
+    expect(manifest.fingerprints.map(({ block }: { block: number }) => block)).toEqual([1, 1, 2, 2]);
+    for (const { speed, together } of manifest.fingerprints) {
+      for (const ns of [...Object.values(speed), together]) expect(ns).toBeGreaterThan(0.1);
+    }
+    expect(manifest.machine.caches.length + manifest.machine.flags.length).toBeGreaterThan(0);
+  }
+  for (const { warmup } of manifest.blocks) {
+    expect(Object.keys(warmup).toSorted()).toEqual(servers.toSorted());
+    for (const name of servers) {
+      for (const endpoint of ENDPOINTS) {
+        const { windows, steady } = warmup[name][endpoint];
+        expect([steady, windows.length >= 3]).toEqual([expect.any(Boolean), true]);
+        const asked = windows.map(({ requests }: { requests: number }) => requests);
+        expect(asked).toEqual(asked.toSorted((a: number, b: number) => a - b));
+      }
+    }
+  }
+  for (const { Warm } of rows) expect(Warm).toMatch(/^(steady|warming)$/);
 });
+
+testIf(
+  splitCores() !== null,
+  "servers are pinned on Linux with two cores",
+  "servers roam while they get warm, and are back when it counts",
+  async () => {
+    const file = newFile();
+    const program = run(bench(file, "--servers", "node-raw,node-hono", "--endpoints", "/plain"), { MARKER: "roam" });
+    const { server, generator } = splitCores() as Cores;
+    const seen = new Set<string>();
+    const ofFirstBlock = new Set<string>();
+    const look = () => {
+      const counts = existsSync(file) && readFileSync(file, "utf8").split("\n").length > 2;
+      for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
+        try {
+          const isOurs = readFileSync(`/proc/${pid}/environ`, "latin1").includes("MARKER=roam");
+          if (!isOurs || !/main\.ts\0(node-raw|hono)/.test(readFileSync(`/proc/${pid}/cmdline`, "latin1"))) continue;
+          if (!counts) ofFirstBlock.add(pid);
+          if (!ofFirstBlock.has(pid)) continue;
+          for (const task of readdirSync(`/proc/${pid}/task`)) {
+            const allowed =
+              /^Cpus_allowed_list:\s*(.*)$/m.exec(readFileSync(`/proc/${pid}/task/${task}/status`, "utf8"))?.[1] ?? "";
+            seen.add(`${counts ? "counts" : "warms"} ${parseCpuList(allowed)}`);
+          }
+        } catch {
+          // ended since
+        }
+      }
+    };
+    const timer = setInterval(look, 20);
+    expect((await program.ended).code).toBe(0);
+    clearInterval(timer);
+    expect([...seen]).toContain(`warms ${parseCpuList(`${server},${generator}`)}`);
+    expect([...seen].filter((one) => one.startsWith("counts"))).toEqual([`counts ${parseCpuList(server)}`]);
+  },
+);
 
 test("mistakes in the pairs to compare are one line", async () => {
   for (const [args, message] of [

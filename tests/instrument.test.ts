@@ -312,6 +312,44 @@ test(
   MEASURED,
 );
 
+test(
+  "servers whose cost changes after a known number of requests come out within 3 % of the truth, or as warming",
+  async () => {
+    const { code, output } = await finish(["./bench.sh", "self-test", "--schedules", "--results", newFile()]);
+    expect([code, output]).toEqual([0, expect.stringContaining("down 40 % after 30,000")]);
+    const said = output.split("\n").filter((line) => /^(right|WRONG):/.test(line));
+    console.log(said.join("\n"));
+    expect(said).toHaveLength(4);
+    expect(said.filter((line) => line.startsWith("WRONG"))).toEqual([]);
+  },
+  MEASURED,
+);
+
+testIf(
+  process.getuid?.() === 0 && works("chrt", "--version") && splitCores() !== null,
+  "a neighbour that comes first takes root, chrt and two cores",
+  "beside a neighbour that takes the cores a slice is starved, or what it would be without: never for the network or the server",
+  async () => {
+    const neighbour = run(["bun", "bench/self-test/neighbour.ts"]);
+    try {
+      for (let n = 0; n < (process.env.LONG ? 20 : 2); n++) {
+        const { solos } = await measured(["--servers", "bun-raw", "--endpoints", "/plain", "--warmup", "5000"]);
+        const verdicts = verdictsOf(solos);
+        console.log(
+          `beside a neighbour: ${solos.map(({ Verdict, TakenTime }) => `${Verdict} ${TakenTime}`).join(", ")}`,
+        );
+        expect(verdicts).toContain("starved");
+        for (const verdict of verdicts)
+          expect(["starved", "server-bound", "client-bound", "undetermined"]).toContain(verdict ?? "");
+      }
+    } finally {
+      neighbour.child.kill("SIGTERM");
+      await neighbour.ended;
+    }
+  },
+  MEASURED,
+);
+
 testIf(
   process.platform === "linux" && works("taskset", "--version"),
   "duets of pinned servers need Linux",

@@ -325,7 +325,14 @@ describe("simulated runs", () => {
         const shift = isLate ? by * (Number(duet.a === "t0") - Number(duet.b === "t0")) : 0;
         return { ...duet, logRatio: duet.logRatio + shift };
       });
-      const found = [...drifts(names, late)].filter(([, { low, high }]) => low > 1 || high < 1);
+      const found = [...drifts(names, late)].filter(
+        ([
+          ,
+          {
+            change: { low, high },
+          },
+        ]) => low > 1 || high < 1,
+      );
       return i >= 0 && found.map(([name]) => name);
     };
     const runs = (by: number, blocks: number) => seeded(11, RUNS, (i) => drifting(by, blocks)(i) as string[]);
@@ -339,6 +346,23 @@ describe("simulated runs", () => {
     test("one that does not is called changing in 5 % of tables, at most", () => {
       for (const blocks of [2, 4, 16])
         expect(runs(0, blocks).filter((names) => names.length > 0).length / RUNS).toBeLessThan(0.06);
+    });
+
+    test("one that goes up in some blocks and down in others swings; of others 5 % of tables call one that, at most", () => {
+      const swings = (by: number) =>
+        seeded(16, RUNS, () => {
+          const { names, duets } = duetsLike(even(zeros(7), 4, 2, 0.03));
+          const signs = times(4, () => (random.next() < 0.5 ? -by : by));
+          const late = duets.map((duet, n) => {
+            const shift =
+              n % 14 >= 7 ? (signs[duet.block] as number) * (Number(duet.a === "t0") - Number(duet.b === "t0")) : 0;
+            return { ...duet, logRatio: duet.logRatio + shift };
+          });
+          return [...drifts(names, late)].filter(([, { swing }]) => swing > 0.1).map(([name]) => name);
+        });
+      expect(swings(0.2).filter((names) => names.includes("t0")).length / RUNS).toBeGreaterThan(0.9);
+      expect(swings(0.2).filter((names) => names.some((name) => name !== "t0")).length / RUNS).toBeLessThan(0.05);
+      expect(swings(0).filter((names) => names.length > 0).length / RUNS).toBeLessThan(0.05);
     });
 
     test("needs two blocks whose halves connect all targets", () => {

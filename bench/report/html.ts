@@ -10,7 +10,9 @@ const folder = join(import.meta.dirname, "page");
 /** @returns one file that needs no other: charts for eyes, the same numbers as tables, a filter. */
 export async function html(report: Report): Promise<string> {
   const eta = new Eta({ views: folder });
-  const { histograms, ...manifest } = report.manifest ?? { histograms: {} };
+  // What is drawn stands in the data of the charts.
+  const { histograms, blocks, ...rest } = report.manifest ?? { histograms: {}, blocks: [] };
+  const manifest = { ...rest, blocks: blocks.map(({ warmup, ...block }) => block) };
   return eta.render("page", {
     report,
     manifest,
