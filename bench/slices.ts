@@ -95,7 +95,7 @@ async function alone(session: Session, target: Target, endpoint: string, options
 }
 
 /** Slices that are made of a target alone while the machine is elsewhere. */
-const MOST_STARVED = 3;
+const MOST_STARVED = 2;
 
 /** One target alone: as fast as answers come, or at a rate; again where it was starved. */
 export async function solo(...args: Parameters<typeof soloOnce>): Promise<Slice> {

@@ -159,7 +159,10 @@ export function compare(
 export interface Drift {
   /** Last half of each block's duets ÷ first half. */
   readonly change: Interval;
-  /** Root mean square of the changes, ln scale, where that is more than chance makes of the other targets' noise; else 0. */
+  /**
+   * Size of the change in most blocks (the median), ln scale, where changes are more than chance makes of the other
+   * targets' noise; else 0. By the median, as one wild duet is no swing.
+   */
   readonly swing: number;
 }
 
@@ -196,7 +199,7 @@ export function drifts(targets: readonly string[], duets: readonly Duet[]): Map<
         name,
         {
           change: ratioOf(moments(ofTarget[i] as number[]).mean, half),
-          swing: own > critical * others ? Math.sqrt(own) : 0,
+          swing: own > critical * others ? median((ofTarget[i] as number[]).map(Math.abs)) : 0,
         },
       ];
     }),

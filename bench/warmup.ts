@@ -4,7 +4,7 @@ import type { Session } from "./session.ts";
 import { type Measured, together } from "./slices.ts";
 import { isChanging, MOST_WINDOWS, noiseOf, relativeCosts, type Warmth } from "./steadiness.ts";
 import type { Target } from "./targets/target.ts";
-import { family } from "./targets/usage.ts";
+import { coresOf, family } from "./targets/usage.ts";
 
 /** Seconds of load per target after which a restart's warm-up ends, whatever the number of requests. */
 const MOST_SECONDS = 20;
@@ -25,18 +25,18 @@ export async function warmRestarted(
   const late = () =>
     targets.filter(({ name, startupMs }) => startupMs !== null && (asked.get(name) as number) < warmRequests);
   const all = warmedBy(targets, plan.workload, endpoints);
-  const free = letRoam(session, targets);
+  const roaming = letRoam(session, targets);
   try {
     for (let used = 0; late().length > 0 && used < MOST_SECONDS; used += windowSeconds * all.length) {
       const loaded = late();
       for (const endpoint of all) {
-        for (const { target, load } of await window(session, loaded, endpoint, free)) {
+        for (const { target, load } of await window(session, loaded, endpoint, roaming.cores)) {
           asked.set(target.name, (asked.get(target.name) as number) + load.requests);
         }
       }
     }
   } finally {
-    settle(session, targets);
+    roaming.settle();
   }
 }
 
@@ -102,6 +102,7 @@ async function window(
   const [first] = seen;
   const measured = seen.slice(beside.length);
   for (const one of measured) {
+    if (one.load.goodput === 0) continue; // the slices will say what is wrong
     const { windows } = warmthOf(session, one.target.name, endpoint);
     windows.push({
       requests: (windows.at(-1)?.requests ?? 0) + one.load.requests,
@@ -114,21 +115,24 @@ async function window(
 
 const costOf = ({ usage, load }: Measured): number => usage.cpuUsPerRequest ?? 1e6 / load.goodput;
 
-/** Lets servers of this machine use the generators' cores as well. @returns the cores of both, if there are any */
-function letRoam({ manifest: { cores }, reference }: Session, targets: readonly Target[]): string | undefined {
-  if (cores === null) return undefined;
-  const all = `${cores.server},${cores.generator}`;
-  for (const { pid } of [...targets, ...(reference ? [reference] : [])]) setCores(pid, all);
-  return all;
-}
-
-/** Back to their own cores, before anything counts. */
-function settle({ manifest: { cores }, reference }: Session, targets: readonly Target[]): void {
-  if (cores === null) return;
-  for (const { pid } of [...targets, ...(reference ? [reference] : [])]) setCores(pid, cores.server);
+/**
+ * Lets servers of this machine use the generators' cores as well.
+ * @returns the cores of both, if there are any, and a function that sets all threads back to where they were
+ */
+function letRoam({ manifest: { cores }, reference }: Session, targets: readonly Target[]) {
+  const pids = cores ? [...targets, ...(reference ? [reference] : [])].flatMap(({ pid }) => pid ?? []) : [];
+  const before = pids.map((pid) => [pid, coresOf(pid)] as const);
+  const all = cores ? `${cores.server},${cores.generator}` : undefined;
+  for (const pid of pids) setCores(pid, all as string);
+  return {
+    cores: all,
+    settle: () => {
+      for (const [pid, own] of before) if (own) setCores(pid, own);
+    },
+  };
 }
 
 /** Of all threads that a process and its children have; those that they start later inherit it. */
-function setCores(pid: number | null, cores: string): void {
-  for (const member of pid === null ? [] : family(pid)) spawnSync("taskset", ["-a", "-p", "-c", cores, String(member)]);
+function setCores(pid: number, cores: string): void {
+  for (const member of family(pid)) spawnSync("taskset", ["-a", "-p", "-c", cores, String(member)]);
 }

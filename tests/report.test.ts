@@ -267,7 +267,7 @@ describe("two runs", () => {
     ]) {
       expect(text).toContain(part);
     }
-    expect(machineSays(other).join("\n")).toContain("Its cores share one (hyperthreads");
+    expect(machineSays(other, run).join("\n")).toContain("Its cores share one (hyperthreads");
     expect(comparison(run, run).split("\n")[1]).toContain("the machine of one run is not known");
   });
 });

@@ -297,7 +297,7 @@ describe("simulated runs", () => {
     /** One duet in four is slow by 30 % or more, and as much noisier. */
     const noise = (isWeighted: boolean) => () => {
       const slowness = random.next() < 0.25 ? 0.3 + 0.5 * random.next() : 0;
-      const weight = isWeighted ? 1 / (1 + (slowness / 0.4) ** 2) : 1;
+      const weight = isWeighted ? 1 / (1 + (slowness / 0.1) ** 2) : 1;
       return { by: 0.03 * (1 + 5 * slowness) * heavy(), weight };
     };
     const runs = (isWeighted: boolean) =>

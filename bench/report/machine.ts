@@ -1,6 +1,8 @@
 /** What the machine was, in plain words: part of every result. */
 import type { Fingerprint, Speed } from "../machine/fingerprint.ts";
 import type { Machine } from "../machine/identity.ts";
+import { isHere } from "../plan.ts";
+import type { Slice } from "../results.ts";
 import type { Manifest } from "../session.ts";
 import { median } from "../statistics.ts";
 import { listed, percent } from "./format.ts";
@@ -20,7 +22,7 @@ const SPEEDS: Readonly<Record<keyof Speed, string>> = {
 const KEYS = Object.keys(SPEEDS) as (keyof Speed)[];
 
 /** Cores on which a loop is slower by more beside the same loop share something. */
-const SHARED = 1.12;
+const SHARED = 1.25;
 /** A speed that moved by more between two looks has changed. */
 const CHANGED = 1.25;
 /** Of the time of the looks. */
@@ -52,14 +54,16 @@ export function machineLine({ machine }: Manifest): string {
 const sizeOf = (kib: number) => (kib >= 1024 ? `${kib / 1024} MiB` : `${kib} KiB`);
 
 /** What a reader has to know of the machine of a run, most important first. */
-export function machineSays(manifest: Manifest): string[] {
+export function machineSays(manifest: Manifest, slices: readonly Slice[]): string[] {
   const { machine, fingerprints: seen, cores } = manifest;
   return [
     `${machineLine(manifest)}.`,
-    ...(cores && seen.length > 0 ? [sharing(seen), speeds(seen), ...taken(seen), ...changes(seen)] : []),
-    ...(manifest.plan.targets.some(({ kind }) => kind === "url") || cores === null
-      ? ["Servers elsewhere: their machine is not known here; this is the one that made the load."]
+    ...(cores && seen.length > 0
+      ? [sharing(seen), speeds(seen), ...meanwhile(slices), ...taken(seen), ...changes(seen)]
       : []),
+    ...(manifest.plan.targets.every(isHere)
+      ? []
+      : ["The servers are elsewhere: what their machine is, is not known here; this is the one that made the load."]),
     mitigations(machine),
   ];
 }
@@ -74,6 +78,18 @@ function sharing(seen: Fingerprints): string {
 
 const speeds = (seen: Fingerprints): string =>
   `Here ${listed(KEYS.filter((key) => key !== "aluNs").map((key) => `${SPEEDS[key]} takes ${duration(middle(seen, key))}`))}.`;
+
+/** How quiet it was while it was measured. */
+function meanwhile(slices: readonly Slice[]): string[] {
+  const parts = slices.flatMap(({ taken }) => taken ?? []).sort((a, b) => a - b);
+  if (parts.length === 0) return [];
+  const at = (part: number) => percent(parts[Math.floor(part * (parts.length - 1))] as number);
+  const starved = slices.filter(({ verdict }) => verdict === "starved").length;
+  const again = starved === 0 ? "" : `; ${starved} slices alone were starved, and made again`;
+  return [
+    `While it measured, the host or other processes had ${at(0.5)} of the cores' time in the median slice and more than ${at(0.9)} in one of ten${again}.`,
+  ];
+}
 
 function taken(seen: Fingerprints): string[] {
   const [stolen, others] = [most(seen.map(({ stolen }) => stolen)), most(seen.map(({ others }) => others))];

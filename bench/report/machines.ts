@@ -2,7 +2,7 @@
 import { markdownTable } from "markdown-table";
 import { median, stateOf } from "../statistics.ts";
 import { percent } from "./format.ts";
-import { duration, machineLine, machineSays } from "./machine.ts";
+import { duration, machineLine } from "./machine.ts";
 import type { Report } from "./report.ts";
 
 /** Runs that are shown: of several servers, with their machine. */
@@ -93,7 +93,7 @@ export function machinesPage(reports: readonly Report[]): string {
       [
         `### ${nameOf(report)}`,
         machineLine(report.manifest as NonNullable<Report["manifest"]>),
-        machineSays(report.manifest as NonNullable<Report["manifest"]>)
+        report.machine
           .slice(1)
           .map((line) => `- ${line}`)
           .join("\n"),

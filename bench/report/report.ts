@@ -123,7 +123,7 @@ export function reportOf(measured: readonly Slice[], manifest: Manifest | null):
     ),
     manifest,
     answer: answerOf(endpoints, manifest),
-    machine: manifest?.machine ? machineSays(manifest) : [],
+    machine: manifest?.machine ? machineSays(manifest, slices) : [],
     cold: manifest ? coldnesses(manifest) : [],
     endpoints,
     servers: endpoints.find(({ endpoint }) => endpoint === "/sqlite/random-30fields/10") ?? (endpoints[0] as Endpoint),

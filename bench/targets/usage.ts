@@ -92,7 +92,7 @@ function watchProcess(root: number, database: number | null): (load: Load) => Pr
     const perRequest = (count: number) => (count * cpuUsPerRequest) / (watchedMs * 1e3);
     return {
       cpuUsPerRequest,
-      busiest: Math.max(...ranMs, total(ranMs) / coresOf(root)) / 1e3 / seconds,
+      busiest: Math.max(...ranMs, total(ranMs) / parseCpuList(coresOf(root) ?? "0").length) / 1e3 / seconds,
       rssBytes: memory(pids, "VmRSS"),
       peakRssBytes: memory(pids, "VmHWM"),
       throttled: (throttledMs(root) - throttledBefore) / 1e3 / seconds,
@@ -193,8 +193,9 @@ function memory(pids: readonly number[], field: "VmRSS" | "VmHWM"): number {
   return total(pids.map((pid) => Number(size.exec(text(`/proc/${pid}/status`))?.[1] ?? 0) * 1024));
 }
 
-const coresOf = (pid: number): number =>
-  parseCpuList(/^Cpus_allowed_list:\s*(.*)$/m.exec(text(`/proc/${pid}/status`))?.[1] ?? "0").length;
+/** @returns the cores that a process may use, as the kernel lists them; null for one that has ended. */
+export const coresOf = (pid: number): string | null =>
+  /^Cpus_allowed_list:\s*(.*)$/m.exec(text(`/proc/${pid}/status`))?.[1] ?? null;
 
 /** @returns milliseconds that a process's control group was kept from running by its CPU quota (cgroup v2 or v1). */
 function throttledMs(pid: number): number {

@@ -53,7 +53,14 @@ function draw(title: string, { width, document }: Canvas, options: Plot.PlotOpti
 export function intervals(endpoint: Endpoint, names: ReadonlySet<string>, canvas: Canvas): Element {
   const data = shownOf(endpoint, names).flatMap((row) =>
     row.standing
-      ? [{ ...row, ...row.standing.ratioToBest, groups: row.standing.groups, first: row.standing.first }]
+      ? [
+          {
+            ...row,
+            ...row.standing.ratioToBest,
+            groups: row.warming ? "?" : row.standing.groups,
+            first: row.standing.first,
+          },
+        ]
       : [],
   );
   const x = ratioAxis(
@@ -81,8 +88,8 @@ export function intervals(endpoint: Endpoint, names: ReadonlySet<string>, canvas
         symbol: "runtime",
         r: 5,
         className: "mark",
-        title: ({ name, estimate, low, high, groups }) =>
-          `${name}: ${estimate.toFixed(2)} (${low.toFixed(2)}–${high.toFixed(2)}), ties ${groups}`,
+        title: ({ name, estimate, low, high, groups, warming }) =>
+          `${name}: ${estimate.toFixed(2)} (${low.toFixed(2)}–${high.toFixed(2)}), ${warming ? `warming: ${warming}` : `ties ${groups}`}`,
       }),
       Plot.text(data, { text: "groups", y: "name", frameAnchor: "right", dx: 20, fontWeight: "bold" }),
     ],
