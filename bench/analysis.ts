@@ -202,7 +202,7 @@ function rowsOf(
             total((one) => (one.cpuUsPerRequest ? one.requests : 0)),
         ),
       goodput: goodput
-        ? shifted(goodput, total((one) => one.goodput * one.seconds) / total(({ seconds }) => seconds))
+        ? shifted(goodput, total((one) => one.goodput * one.seconds) / total(secondsInFull))
         : { estimate: 0, low: 0, high: 0 },
       latencyMs: {
         50: latency(50, of("p50")),
@@ -219,6 +219,13 @@ function rowsOf(
     };
   });
 }
+
+/**
+ * In a closed loop a slice ends while its last requests are on their way: each connection has stopped half a latency before
+ * it, on average. In short slices of slow requests that is some percent of all.
+ */
+const secondsInFull = ({ kind, seconds, averageMs }: Slice): number =>
+  seconds - (kind === "closed" ? averageMs / 2e3 : 0);
 
 /** Means of each block's slices; blocks without a value are left out. */
 function perBlock(slices: readonly Slice[], field: (slice: Slice) => number | null): number[] {

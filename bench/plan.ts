@@ -13,14 +13,18 @@ export const ENDPOINTS = [
 export const SEQUENCE = "content";
 export const isStep = (endpoint: string) => endpoint.startsWith(`${SEQUENCE} `);
 
+/** One endpoint of each. */
+const ROUTES = ENDPOINTS.filter((path) => !/\/(5|10)$/.test(path));
+
 /**
- * What servers are asked for; where contents are kept, each server begins with the same and with a copy of its own. All
- * that is warmed after a restart, whatever is measured: one endpoint per route, as more rows are the same code more often.
+ * What servers are asked for; where contents are kept, each server begins with the same and with a copy of its own.
+ * `warmed` after a restart, whatever is measured: one endpoint per route, as more rows are the same code more often.
+ * `awake`: what they are asked for now and then while others are measured.
  */
 export const WORKLOADS = {
-  read: { endpoints: ENDPOINTS, warmed: ENDPOINTS.filter((path) => !/\/(5|10)$/.test(path)), store: false },
-  content: { endpoints: [SEQUENCE], warmed: [SEQUENCE], store: true },
-  users: { endpoints: ["/users", "POST /users"], warmed: ["/users", "POST /users"], store: true },
+  read: { endpoints: ENDPOINTS, warmed: ROUTES, awake: ROUTES, store: false },
+  content: { endpoints: [SEQUENCE], warmed: [SEQUENCE], awake: ["/content?limit=1"], store: true },
+  users: { endpoints: ["/users", "POST /users"], warmed: ["/users", "POST /users"], awake: ["/users"], store: true },
 } as const;
 export type Workload = keyof typeof WORKLOADS;
 

@@ -1,17 +1,8 @@
+import { keepAwake } from "./awake.ts";
 import { type Calibration, calibrate, ceiling, lineSpeed } from "./calibrate.ts";
 import { type Cores, splitCores } from "./cores.ts";
 import { takeFingerprint } from "./machine/fingerprint.ts";
-import {
-  duration,
-  isHere,
-  isStep,
-  type LocalSpec,
-  orderOf,
-  type Plan,
-  parseTarget,
-  type TargetSpec,
-  WORKLOADS,
-} from "./plan.ts";
+import { duration, isHere, isStep, type LocalSpec, orderOf, type Plan, type TargetSpec, WORKLOADS } from "./plan.ts";
 import type { Slice } from "./results.ts";
 import { lastBlock, type Session } from "./session.ts";
 import { duet, solo } from "./slices.ts";
@@ -58,8 +49,6 @@ export async function withTargets<T>(
   const { signal } = session;
   const { plan } = session.manifest;
   const targets: Target[] = [];
-  // Where servers write, the generator is another one, and so would be what both have in common.
-  if (session.manifest.cores && !WORKLOADS[plan.workload].store) session.reference ??= await startReference(session);
   try {
     for (const spec of specs) {
       const target = await startTarget(session, spec);
@@ -69,19 +58,14 @@ export async function withTargets<T>(
       if (target.identity && WORKLOADS[plan.workload].store) session.manifest.stores[name] = target.identity.store;
       await verify(target, plan.endpoints, signal);
     }
+    session.keeper = keepAwake(session, targets);
     return await use(targets);
   } finally {
+    await session.keeper?.stop();
+    session.keeper = null;
     await Promise.all(targets.map((target) => target.stop()));
   }
 }
-
-/** A server that stays warm through all blocks: what happens to it in a window of load, the host did. */
-function startReference({ manifest, signal }: Session): Promise<Target> {
-  return start({ ...parseTarget(REFERENCE, [REFERENCE]), name: "reference" }, manifest.cores?.server, signal);
-}
-
-/** Warm after one window of load. */
-const REFERENCE = "bun-raw";
 
 async function startTarget(session: Session, spec: TargetSpec): Promise<Target> {
   const { manifest, signal } = session;

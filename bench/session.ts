@@ -5,6 +5,7 @@ import { hostname } from "node:os";
 import { pipeline } from "node:stream/promises";
 import { UsageError } from "../shared/errors.ts";
 import type { Identity } from "../shared/identity.ts";
+import type { Keeper } from "./awake.ts";
 import type { Calibration } from "./calibrate.ts";
 import type { Cores } from "./cores.ts";
 import { findAgents, loadFrom } from "./load/agents.ts";
@@ -69,6 +70,8 @@ export interface Session {
   engine: Engine | null;
   /** Of the servers that keep contents, from the first of them on. */
   stores: Stores | null;
+  /** Of the servers that are up. */
+  keeper: Keeper | null;
   /** A warm server beside which others are watched getting warm, on machines whose cores can be chosen. */
   reference: Target | null;
   /** Since the last restart. */
@@ -161,6 +164,7 @@ function sessionOf(
     load: generator,
     engine: null,
     stores: null,
+    keeper: null,
     reference: null,
     warmth: {},
     save: () => writeWhole(file, `${JSON.stringify(manifest)}\n`),

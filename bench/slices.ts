@@ -36,7 +36,9 @@ export async function together(
   const place = (target: Target) => (typeof endpointOf === "string" ? endpointOf : endpointOf(target));
   const watches = await Promise.all(targets.map((target) => watch(target)));
   const watched = session.manifest.cores && watchCores(session.manifest.cores);
+  session.keeper?.leave(targets);
   const loads = await Promise.all(targets.map((target) => session.load(target.url, place(target), options, cores)));
+  session.keeper?.leave([]);
   const usages = await Promise.all(
     targets.map(async (target, i) => {
       const load = loads[i] as Load;

@@ -1,8 +1,9 @@
 import { spawnSync } from "node:child_process";
-import { ENDPOINTS, WORKLOADS, type Workload } from "./plan.ts";
+import { ENDPOINTS, parseTarget, WORKLOADS, type Workload } from "./plan.ts";
 import type { Session } from "./session.ts";
 import { type Measured, together } from "./slices.ts";
 import { isChanging, MOST_WINDOWS, noiseOf, relativeCosts, type Warmth } from "./steadiness.ts";
+import { start } from "./targets/local.ts";
 import type { Target } from "./targets/target.ts";
 import { coresOf, family } from "./targets/usage.ts";
 
@@ -18,8 +19,10 @@ export async function warmRestarted(
   targets: readonly Target[],
   endpoints: readonly string[],
 ): Promise<void> {
-  const { plan } = session.manifest;
+  const { plan, cores } = session.manifest;
   const { warmRequests, windowSeconds } = plan.amount;
+  // Where servers write, the generator is another one, and so would be what both have in common.
+  if (cores && !WORKLOADS[plan.workload].store) session.reference ??= await startReference(session);
   session.warmth = Object.fromEntries(targets.map(({ name }) => [name, {}]));
   const asked = new Map(targets.map(({ name }) => [name, 0]));
   const late = () =>
@@ -39,6 +42,14 @@ export async function warmRestarted(
     roaming.settle();
   }
 }
+
+/** A server that stays warm through all blocks: what happens to it in a window of load, the host did. */
+function startReference({ manifest, signal }: Session): Promise<Target> {
+  return start({ ...parseTarget(REFERENCE, [REFERENCE]), name: "reference" }, manifest.cores?.server, signal);
+}
+
+/** Warm after one window of load. */
+const REFERENCE = "bun-raw";
 
 /**
  * Right before the slices of an endpoint: windows of load on all targets at once, on the cores where they are measured,

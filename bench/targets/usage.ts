@@ -155,10 +155,14 @@ export function watchCores(cores: Cores): (serversMs: number | null, generatorCp
   return (serversMs, generatorCpu) => {
     const spentMs = performance.now() - since;
     const { user, system } = process.cpuUsage(own);
-    const ours = [serversMs, generatorCpu && generatorCpu * spentMs + (user + system) / 1e3];
+    // A server whose CPU time is not seen may be on any of these cores: then nothing can be said of others.
+    const ours =
+      serversMs === null || generatorCpu === null
+        ? sides.map(() => Number.POSITIVE_INFINITY)
+        : [serversMs, generatorCpu * spentMs + (user + system) / 1e3];
     const taken = sides.map(({ of, before }, i) => {
       const after = readCores(of);
-      const others = after.busyMs - before.busyMs - (ours[i] ?? Number.POSITIVE_INFINITY);
+      const others = after.busyMs - before.busyMs - (ours[i] as number);
       return (after.stolenMs - before.stolenMs + Math.max(0, others)) / spentMs / of.length;
     });
     return Math.max(...taken);

@@ -1,0 +1,43 @@
+import { join } from "node:path";
+import { pinned } from "./cores.ts";
+import { WORKLOADS } from "./plan.ts";
+import type { Session } from "./session.ts";
+import type { Target } from "./targets/target.ts";
+
+/** Keeps servers from idling while others are measured. */
+export interface Keeper {
+  /** The only ones that are left alone, as they are loaded. */
+  leave(targets: readonly Target[]): void;
+  stop(): Promise<void>;
+}
+
+const SCRIPT = join(import.meta.dirname, "load/trickle.ts");
+
+/**
+ * Asks each target that was started here for something now and then. V8 takes eight seconds without much allocation, after
+ * heavy work, as a time to save memory, and throws compiled code away: node-raw's /html-template then cost 1.3 to 1.8 times
+ * as much as before for many seconds of load, in three of four rounds of heavy load and 15 s of rest, and with a hundred
+ * requests per second in none. A server in use does not rest.
+ */
+export function keepAwake({ manifest: { plan, cores } }: Session, targets: readonly Target[]): Keeper {
+  const started = targets.filter(({ startupMs }) => startupMs !== null);
+  const own = plan.endpoints.filter((endpoint) => endpoint.startsWith("/"));
+  const paths = started.every(({ identity }) => identity) ? WORKLOADS[plan.workload].awake : own;
+  if (started.length < 2 || paths.length === 0) return { leave: () => {}, stop: async () => {} };
+  const command = pinned(cores?.generator, [
+    process.execPath,
+    SCRIPT,
+    JSON.stringify({ urls: started.map(({ url }) => url), paths }),
+  ]);
+  const child = Bun.spawn(command, { stdio: ["pipe", "ignore", "ignore"] });
+  return {
+    leave: (loaded) => {
+      child.stdin.write(`${JSON.stringify(loaded.map(({ url }) => url))}\n`);
+      child.stdin.flush();
+    },
+    stop: async () => {
+      child.kill();
+      await child.exited;
+    },
+  };
+}
