@@ -144,7 +144,7 @@ export function left(marker: string): string[] {
 
 /** Waits for something that takes as long as the machine needs; only a hang fails. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 120_000;
+  const deadline = Date.now() + 600_000;
   while (!(await condition())) {
     if (Date.now() > deadline) throw new Error(`never true: ${condition}`);
     await sleep(20);
