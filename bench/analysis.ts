@@ -215,7 +215,7 @@ function rowsOf(
       peakRssBytes: of("peakRssBytes"),
       startupMs: of("startupMs"),
       errors: all.reduce((sum, slice) => sum + slice.errors, 0),
-      verdict: common(all),
+      verdict: common(slices),
     };
   });
 }

@@ -94,9 +94,9 @@ export const PAIR: Amount = {
   cycles: 0,
   duetSeconds: 0.8,
   soloSeconds: 0.5,
-  warmRequests: 100_000,
+  warmRequests: 50_000,
   windowSeconds: 0.25,
-  windows: 3,
+  windows: 2,
   twin: false,
 };
 /** What they load unless other endpoints are asked for: the least work, and a usual amount. */

@@ -64,9 +64,9 @@ export function found({ way, server, endpoint, handicap, ratio, said }: Finding)
 }
 
 /** One line for a server whose cost is known request by request. */
-export function scheduleLine({ schedule, ratio, warming, isRight }: ScheduleFinding): string {
+export function scheduleLine({ schedule, ratio: of, warming, isRight }: ScheduleFinding): string {
   const said = warming === null ? "called steady" : `called warming: ${warming}`;
-  return `${isRight ? "right" : "WRONG"}: ${schedule}: ${ratio.toFixed(3)} of what it settles at, ${said}`;
+  return `${isRight ? "right" : "WRONG"}: ${schedule}: ${ratio(of, 3)} of what it settles at, ${said}`;
 }
 
 /** How often each way of measuring was wrong, with the exact 95 % interval of that share. */

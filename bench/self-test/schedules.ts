@@ -1,7 +1,8 @@
-import { analyse, NOTHING } from "../analysis.ts";
+import { analyse, NOTHING, type Table } from "../analysis.ts";
 import type { LocalSpec } from "../plan.ts";
 import { measure } from "../run.ts";
 import type { Session } from "../session.ts";
+import type { Interval } from "../statistics.ts";
 import { TOLERANCE } from "../steadiness.ts";
 import { SCHEDULES } from "./scheduled.ts";
 
@@ -9,10 +10,10 @@ import { SCHEDULES } from "./scheduled.ts";
 export interface ScheduleFinding {
   readonly schedule: string;
   /** Its cost as measured ÷ that of a server which costs from the start what this one settles at: 1 is the truth. */
-  readonly ratio: number;
+  readonly ratio: Interval;
   /** Why it was called warming, null where it was called steady. */
   readonly warming: string | null;
-  /** Within 3 % of the truth, or warming. */
+  /** Warming, within 3 % of the truth, or not told apart from it. */
   readonly isRight: boolean;
 }
 
@@ -29,15 +30,24 @@ export const scheduledTargets = (): LocalSpec[] =>
 export async function measureSchedules(session: Session): Promise<ScheduleFinding[]> {
   await measure(session);
   const [table] = analyse(session.slices, NOTHING);
-  const effects = new Map(table?.comparison?.effects.map(({ name, mean }) => [name, mean]));
-  const cost = (name: string) => effects.get(name) ?? Number.NaN;
   const flats = Object.entries(SCHEDULES).filter(([name]) => name.startsWith("flat"));
   return Object.entries(SCHEDULES)
     .filter(([name]) => !name.startsWith("flat"))
     .map(([schedule, { settles }]) => {
       const [flat = ""] = flats.find(([, of]) => of.settles === settles) ?? [];
-      const ratio = Math.exp(cost(schedule) - cost(flat));
+      const ratio = ratioOf(table, schedule, flat);
       const warming = table?.rows.find(({ name }) => name === schedule)?.warming ?? null;
-      return { schedule, ratio, warming, isRight: warming !== null || Math.abs(ratio - 1) <= TOLERANCE };
+      const isTrue = Math.abs(ratio.estimate - 1) <= TOLERANCE || (ratio.low <= 1 && ratio.high >= 1);
+      return { schedule, ratio, warming, isRight: warming !== null || isTrue };
     });
+}
+
+/** Cost of `a` ÷ cost of `b`. */
+function ratioOf(table: Table | undefined, a: string, b: string): Interval {
+  const pairs = table?.comparison?.pairs ?? [];
+  const of = pairs.find((pair) => pair.a === a && pair.b === b)?.ratio;
+  const inverse = pairs.find((pair) => pair.a === b && pair.b === a)?.ratio;
+  if (of) return of;
+  const { estimate, low, high } = inverse ?? { estimate: Number.NaN, low: Number.NaN, high: Number.NaN };
+  return { estimate: 1 / estimate, low: 1 / high, high: 1 / low };
 }
