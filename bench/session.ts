@@ -18,7 +18,7 @@ import { type Plan, SEQUENCE, type Step } from "./plan.ts";
 import type { Progress } from "./report/progress.ts";
 import { checkResults, manifestFile, PROTOCOL, readSlices, type Slice, writeWhole } from "./results.ts";
 import type { Capacity, Slo } from "./slo.ts";
-import type { Warmth } from "./steadiness.ts";
+import type { Warmths } from "./steadiness.ts";
 import type { Engine } from "./targets/engine.ts";
 import type { Stores } from "./targets/stores.ts";
 import type { Target } from "./targets/target.ts";
@@ -51,9 +51,6 @@ export interface Manifest {
   histograms: Record<string, Record<string, Histogram>>;
   seconds: { loaded: number; total: number };
 }
-
-/** Target -> endpoint -> how it got warm after a restart. */
-export type Warmths = Record<string, Record<string, Warmth>>;
 
 /** Everything that measuring in one run shares. */
 export interface Session {

@@ -18,6 +18,9 @@ export interface Warmth {
   steady: boolean | null;
 }
 
+/** Target -> endpoint -> how it got warm after a restart. */
+export type Warmths = Record<string, Record<string, Warmth>>;
+
 /** The latest windows are at least so many; and after how many a target that still changes is called warming. */
 export const LEAST_WINDOWS = 3;
 export const MOST_WINDOWS = 9;
@@ -65,6 +68,19 @@ export function isChanging(costs: readonly number[], noise: number): boolean {
     const error = noise * Math.sqrt(1 / before.length + 1 / after.length);
     return Math.abs(mean(after) - mean(before)) > Math.max(TOLERANCE, CRITICAL * error);
   });
+}
+
+/**
+ * How much more a server costs than it did before, since its restart: runtimes throw compiled code away, too.
+ * @returns ln of the cost of the last three windows ÷ that of the cheapest three in a row before them, by their medians;
+ *   null for less than six windows
+ */
+export function cooledBy(windows: readonly Window[]): number | null {
+  if (windows.length < 2 * LEAST_WINDOWS) return null;
+  const costs = relativeCosts(windows);
+  const before = costs.slice(0, -LEAST_WINDOWS);
+  const levels = before.slice(LEAST_WINDOWS - 1).map((_, i) => median(before.slice(i, i + LEAST_WINDOWS)));
+  return median(costs.slice(-LEAST_WINDOWS)) - Math.min(...levels);
 }
 
 /** How long a server was slow after its start, at one endpoint. */

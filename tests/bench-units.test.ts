@@ -1,6 +1,6 @@
 /** The pure parts of bench/. */
 import { describe, expect, test } from "bun:test";
-import { analyse } from "../bench/analysis.ts";
+import { analyse, NOTHING } from "../bench/analysis.ts";
 import { parseCpuList, pinned } from "../bench/cores.ts";
 import { overlap } from "../bench/load/agents.ts";
 import { type FortioResult, type Load, toLoad } from "../bench/load/fortio.ts";
@@ -297,7 +297,7 @@ describe("analysis", () => {
     slice({ block, slice: block, name: "b", goodput: 50 * block }),
     slice({ block, slice: block, name: "a", goodput: 100, verdict: block === 2 ? "undetermined" : "server-bound" }),
   ]);
-  const context = { histograms: {}, calibration: {}, lineBytesPerSecond: {} };
+  const context = NOTHING;
 
   test("duets rank, solo slices of all blocks are taken together, void duets do not count", () => {
     const wild = [1, 2].map((n) =>

@@ -3,7 +3,15 @@ import { describe, expect, test } from "bun:test";
 import { generateMersenne53Randomizer } from "@faker-js/faker";
 import { SCHEDULES } from "../bench/self-test/scheduled.ts";
 import { compare, type Duet, drifts, median } from "../bench/statistics.ts";
-import { coldnessOf, isChanging, LEAST_WINDOWS, MOST_WINDOWS, noiseOf, type Window } from "../bench/steadiness.ts";
+import {
+  coldnessOf,
+  cooledBy,
+  isChanging,
+  LEAST_WINDOWS,
+  MOST_WINDOWS,
+  noiseOf,
+  type Window,
+} from "../bench/steadiness.ts";
 
 const RUNS = 2_000;
 const random = generateMersenne53Randomizer();
@@ -140,6 +148,18 @@ test("a change is one of more than 3 % and more than the noise explains", () => 
   expect(isChanging([0, 0, 0.04], 0.02)).toBe(false);
   expect(isChanging([1, 1, 1, 0, 0, 0], 0.02)).toBe(false); // only the latest half counts
   expect(isChanging([1, 1, 1, 1, 0, 0], 0.02)).toBe(true);
+});
+
+test("a server that has become colder since its warm-up is known by what it cost before", () => {
+  const windows = (costs: number[]): Window[] =>
+    costs.map((costUs, i) => ({ requests: i + 1, costUs, referenceUs: 1 }));
+  expect(cooledBy(windows([30, 10, 10, 10, 14, 15, 14]))).toBeCloseTo(Math.log(1.4), 9);
+  expect(cooledBy(windows([30, 20, 10, 10, 10, 10]))).toBeLessThan(0);
+  expect(cooledBy(windows([10, 10, 10, 14, 14]))).toBeNull();
+  // Of servers that stay as they are, one in a hundred seems colder by a fifth: the median of four blocks.
+  const flat = (sd: number) =>
+    median(times(4, () => cooledBy(windows(times(9, () => Math.exp(sd * heavy())))) ?? Number.NaN));
+  expect(share(8, () => flat(0.06) > Math.log(1.2))).toBeLessThan(0.01);
 });
 
 test("how long a server was slow: requests and CPU time until it cost as much as in the end", () => {

@@ -85,19 +85,19 @@ function watchProcess(root: number, database: number | null): (load: Load) => Pr
     const ranMs = [...(readings.at(-1)?.threads.keys() ?? [])].map(
       (thread) => ranAt(thread, startedAt + seconds * 1e3) - ranAt(thread, startedAt),
     );
-    const cpuUsPerRequest = (total(ranMs) * 1e3) / requests;
+    const cpuUsPerRequest = requests > 0 ? (total(ranMs) * 1e3) / requests : null;
     const [first, last] = [readings[0], readings.at(-1)].map((one) => total(one?.threads.values() ?? []));
     const watchedMs = (last as number) - (first as number);
     // Counters are of the whole watch, so they are brought to the slice by CPU time.
-    const perRequest = (count: number) => (count * cpuUsPerRequest) / (watchedMs * 1e3);
+    const perRequest = (count: number) => cpuUsPerRequest && (count * cpuUsPerRequest) / (watchedMs * 1e3);
+    const ticks = during("kernelTicks") + during("userTicks");
     return {
       cpuUsPerRequest,
       busiest: Math.max(...ranMs, total(ranMs) / parseCpuList(coresOf(root) ?? "0").length) / 1e3 / seconds,
       rssBytes: memory(pids, "VmRSS"),
       peakRssBytes: memory(pids, "VmHWM"),
       throttled: (throttledMs(root) - throttledBefore) / 1e3 / seconds,
-      kernelUsPerRequest:
-        (cpuUsPerRequest * during("kernelTicks")) / (during("kernelTicks") + during("userTicks") || 1),
+      kernelUsPerRequest: cpuUsPerRequest && (cpuUsPerRequest * during("kernelTicks")) / (ticks || 1),
       faultsPerRequest: perRequest(during("faults")),
       switchesPerRequest: perRequest(during("switches")),
       watchedMs,
