@@ -73,7 +73,9 @@ function watchProcess(root: number, database: number | null): (load: Load) => Pr
     clearInterval(timer);
     read();
     const after = countersOf(all);
-    const during = (counter: keyof Counters) => after[counter] - before[counter];
+    const during = (counter: Exclude<keyof Counters, "switches">) => after[counter] - before[counter];
+    // Of a thread that has ended meanwhile nothing is known.
+    const switches = [...after.switches].map(([thread, n]) => n - (before.switches.get(thread) ?? 0));
     const ranAt = (thread: string, moment: number): number => {
       const last = readings.length - 1;
       const i = readings.findIndex(({ at }, i) => i === last || (i > 0 && at >= moment));
@@ -99,7 +101,7 @@ function watchProcess(root: number, database: number | null): (load: Load) => Pr
       throttled: (throttledMs(root) - throttledBefore) / 1e3 / seconds,
       kernelUsPerRequest: cpuUsPerRequest && (cpuUsPerRequest * during("kernelTicks")) / (ticks || 1),
       faultsPerRequest: perRequest(during("faults")),
-      switchesPerRequest: perRequest(during("switches")),
+      switchesPerRequest: perRequest(total(switches)),
       watchedMs,
     };
   };
@@ -109,7 +111,8 @@ interface Counters {
   readonly userTicks: number;
   readonly kernelTicks: number;
   readonly faults: number;
-  readonly switches: number;
+  /** By thread. */
+  readonly switches: ReadonlyMap<string, number>;
 }
 
 /** Of processes since their start (proc_pid_stat: fields 10, 12, 14 and 15), switches of the threads that there are. */
@@ -121,8 +124,8 @@ function countersOf(pids: readonly number[]): Counters {
       .map(Number),
   );
   const sum = (...places: number[]) => total(fields.flatMap((of) => places.map((place) => of[place - 3] || 0)));
-  const runs = threadFiles(pids).map(([, of]) => Number(of[2] ?? 0));
-  return { userTicks: sum(14), kernelTicks: sum(15), faults: sum(10, 12), switches: total(runs) };
+  const switches = new Map(threadFiles(pids).map(([thread, of]) => [thread, Number(of[2] ?? 0)]));
+  return { userTicks: sum(14), kernelTicks: sum(15), faults: sum(10, 12), switches };
 }
 
 /** What cores have done since the machine started, ms; kept from running by the host is not busy. Linux; else 0. */
