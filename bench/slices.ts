@@ -131,6 +131,7 @@ async function soloOnce(
       ...seen,
       ...usage,
       taken,
+      isStartedHere: target.pid !== null && target.startupMs !== null,
       connections,
       dropped: seen.dropped ?? null,
       targetRate: rate,

@@ -35,6 +35,8 @@ export interface Evidence {
   readonly throttled: number | null;
   /** Part of the time in which the host or other processes had the cores of server or generator. */
   readonly taken: number | null;
+  /** Started on this machine: then there is no line to it. */
+  readonly isStartedHere: boolean;
   /** Requests per second asked for, null in a closed loop. */
   readonly targetRate: number | null;
   /** Calibration: cores of the generator, what it reaches against a server that does nothing, mean latency of one
@@ -81,6 +83,7 @@ const CLOSED: readonly (readonly [Verdict, (e: Evidence) => boolean])[] = [
   [
     "network-bound",
     (e) =>
+      !e.isStartedHere &&
       e.averageMs <= 1.25 * known(e.unloadedMs) &&
       (e.goodput * known(e.unloadedMs)) / 1e3 / e.connections >= 0.9 - endOf(e),
   ],

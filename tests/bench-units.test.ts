@@ -206,6 +206,7 @@ describe("verdict", () => {
     busiest: 0.97,
     throttled: 0,
     taken: 0.01,
+    isStartedHere: false,
     dropped: null,
     targetRate: null,
     generatorCores: 1,
@@ -244,6 +245,7 @@ describe("verdict", () => {
     ["CPU unknown", { ...sound, busiest: null }, "undetermined"],
     ["no queue at the server", { ...sound, unloadedMs: 3.4 }, "undetermined"],
     ["long line", far, "network-bound"],
+    ["no line at all, and an unloaded latency from a bad moment", { ...far, isStartedHere: true }, "undetermined"],
     ["long line, ten answers per connection", measured, "network-bound"],
     ["long line, unloaded latency unknown", { ...far, unloadedMs: null }, "undetermined"],
     ["fixed rate", open, "on schedule"],
@@ -277,6 +279,7 @@ describe("analysis", () => {
       errors: 0,
       requests: 100,
       seconds: 1,
+      startupMs: null,
       verdict: "server-bound",
       ...fields,
     }) as Slice;
