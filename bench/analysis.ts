@@ -262,7 +262,7 @@ const verdictAt = ({ verdict, startupMs, target }: Slice): Verdict =>
 
 /** The verdict of several slices: one that makes a slice worthless, else the most frequent. */
 function common(slices: readonly Slice[]): Verdict {
-  const verdicts = slices.map((slice) => verdictAt(slice));
+  const verdicts = slices.map(verdictAt);
   const worthless = verdicts.find((verdict) => verdict === "rate-limited" || verdict === "invalid");
   const counts = [...Map.groupBy(verdicts, (verdict) => verdict)].sort(([, a], [, b]) => b.length - a.length);
   return worthless ?? (counts[0]?.[0] as Verdict);

@@ -15,9 +15,9 @@ const SCRIPT = join(import.meta.dirname, "load/trickle.ts");
 
 /**
  * Asks each target that was started here for something now and then. V8 takes eight seconds without much allocation, after
- * heavy work, as a time to save memory, and throws compiled code away: node-raw's /html-template then cost 1.3 to 1.8 times
- * as much as before for many seconds of load, in three of four rounds of heavy load and 15 s of rest, and with a hundred
- * requests per second in none. A server in use does not rest.
+ * heavy work, as a time to save memory, and throws compiled code away: after heavy load and 15 s of rest node-raw's
+ * /html-template cost 1.2 to 1.7 times as much as before, in five of eight rounds, and with a hundred requests per second
+ * at most 1.15 times, in eight. A server in use does not rest.
  */
 export function keepAwake({ manifest: { plan, cores } }: Session, targets: readonly Target[]): Keeper {
   const started = targets.filter(({ startupMs }) => startupMs !== null);

@@ -1,8 +1,7 @@
-import { spawnSync } from "node:child_process";
 import { Command, InvalidArgumentError, Option } from "commander";
 import matrix from "../servers/matrix.json" with { type: "json" };
 import { exitWith, UsageError } from "../shared/errors.ts";
-import { splitCores } from "./cores.ts";
+import { moveTo, splitCores } from "./cores.ts";
 import { duel } from "./duel.ts";
 import {
   ENDPOINTS,
@@ -232,7 +231,7 @@ async function capacity(session: Session, slo: Slo): Promise<void> {
 
 /** This process reads the servers' CPU time while they are loaded: it must not take theirs. */
 function keepOffServers({ manifest: { cores } }: Session): void {
-  if (cores) spawnSync("taskset", ["-a", "-p", "-c", cores.generator, String(process.pid)]);
+  if (cores) moveTo(cores.generator, process.pid);
 }
 
 interface PairOptions {

@@ -13,8 +13,7 @@ export interface Cores {
  */
 export function splitCores(): Cores | null {
   if (process.platform !== "linux" || spawnSync("taskset", ["--version"]).status !== 0) return null;
-  const allowed = /^Cpus_allowed_list:\s*(.*)$/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1] ?? "";
-  const cores = parseCpuList(allowed);
+  const cores = parseCpuList(coresOf("self") ?? "");
   if (cores.length < 2) return null;
   const half = Math.floor(cores.length / 2);
   return { server: cores.slice(0, half).join(","), generator: cores.slice(half).join(",") };
@@ -26,6 +25,20 @@ export function parseCpuList(text: string): number[] {
     const [first = 0, last = first] = range.split("-").map(Number);
     return Array.from({ length: last - first + 1 }, (_, i) => first + i);
   });
+}
+
+/** @returns the cores that a process may use, as the kernel lists them; null for one that has ended. */
+export function coresOf(pid: number | "self"): string | null {
+  try {
+    return /^Cpus_allowed_list:\s*(.*)$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/** Moves all threads that a process has; those that they start later inherit it. */
+export function moveTo(cores: string, pid: number): void {
+  spawnSync("taskset", ["-a", "-p", "-c", cores, String(pid)]);
 }
 
 /** Prefixes a command so that it runs on `cores` only. */

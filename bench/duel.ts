@@ -4,6 +4,7 @@ import { lastBlock, type Session } from "./session.ts";
 import { duet } from "./slices.ts";
 import {
   type Interval,
+  mean,
   type State,
   sequentialInterval,
   sequentialSmallestVisible,
@@ -102,5 +103,3 @@ export async function duel(
     behind = elapsed();
   }
 }
-
-const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;

@@ -329,10 +329,9 @@ export function pooledMeans(rows: readonly (readonly number[])[]): (Interval | n
   const blocks = Math.max(0, ...logs.map((values) => values.length));
   const whole = logs.filter((values) => values.length === blocks);
   const n = whole.length;
-  const middle = (values: readonly number[]) => sum(values) / values.length;
-  const means = whole.map(middle);
-  const ofBlocks = Array.from({ length: blocks }, (_, b) => middle(whole.map((values) => values[b] as number)));
-  const all = middle(means);
+  const means = whole.map(mean);
+  const ofBlocks = Array.from({ length: blocks }, (_, b) => mean(whole.map((values) => values[b] as number)));
+  const all = mean(means);
   const squares = sum(ofBlocks.map((of) => (of - all) ** 2)) / (blocks - 1);
   const rest = whole.flatMap((values, i) =>
     values.map((value, b) => (value - (means[i] as number) - (ofBlocks[b] as number) + all) ** 2),
@@ -420,6 +419,7 @@ export function median(values: readonly number[]): number {
     : ((sorted[half - 1] as number) + (sorted[half] as number)) / 2;
 }
 
+export const mean = (values: readonly number[]): number => sum(values) / values.length;
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
 const dot = (a: readonly number[], b: readonly number[]) =>
   a.reduce((total, value, i) => total + value * (b[i] as number), 0);

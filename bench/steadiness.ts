@@ -1,5 +1,5 @@
 /** Whether a server is warm: pure functions over the cost of a request, window by window. */
-import { median } from "./statistics.ts";
+import { mean, median } from "./statistics.ts";
 
 /** One window of load on one target at one endpoint. */
 export interface Window {
@@ -112,5 +112,3 @@ export function coldnessOf(windows: readonly Window[]): Coldness | null {
     cpuSeconds: before.reduce((sum, { costUs }, i) => sum + (costUs * done(i)) / 1e6, 0),
   };
 }
-
-const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;

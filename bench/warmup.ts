@@ -1,11 +1,11 @@
-import { spawnSync } from "node:child_process";
+import { coresOf, moveTo } from "./cores.ts";
 import { ENDPOINTS, parseTarget, WORKLOADS, type Workload } from "./plan.ts";
 import type { Session } from "./session.ts";
 import { type Measured, together } from "./slices.ts";
 import { isChanging, MOST_WINDOWS, noiseOf, relativeCosts, type Warmth } from "./steadiness.ts";
 import { start } from "./targets/local.ts";
 import type { Target } from "./targets/target.ts";
-import { coresOf, family } from "./targets/usage.ts";
+import { family } from "./targets/usage.ts";
 
 /** Seconds of load per target after which a restart's warm-up ends, whatever the number of requests. */
 const MOST_SECONDS = 20;
@@ -143,7 +143,7 @@ function letRoam({ manifest: { cores }, reference }: Session, targets: readonly 
   };
 }
 
-/** Of all threads that a process and its children have; those that they start later inherit it. */
+/** Of a process and its children. */
 function setCores(pid: number, cores: string): void {
-  for (const member of family(pid)) spawnSync("taskset", ["-a", "-p", "-c", cores, String(member)]);
+  for (const member of family(pid)) moveTo(cores, member);
 }

@@ -6,7 +6,7 @@ import { type Histogram, percentile } from "../load/histogram.ts";
 import { isStep, WORKLOADS, type Workload } from "../plan.ts";
 import { manifestFile, readResults, type Slice } from "../results.ts";
 import type { Manifest } from "../session.ts";
-import { median } from "../statistics.ts";
+import { mean, median } from "../statistics.ts";
 import { type Coldness, coldnessOf, relativeCosts, type Window } from "../steadiness.ts";
 import { answerOf } from "./answer.ts";
 import { machineSays } from "./machine.ts";
@@ -154,7 +154,7 @@ function coldnesses({ blocks }: Manifest): Report["cold"] {
 
 function warmupsAt(endpoint: string, manifest: Manifest | null): Endpoint["warmups"] {
   const all = (manifest?.blocks ?? []).flatMap(({ warmup }) =>
-    Object.entries(warmup ?? {}).flatMap(([name, of]): { name: string; windows: readonly Window[] }[] =>
+    Object.entries(warmup).flatMap(([name, of]): { name: string; windows: readonly Window[] }[] =>
       of[endpoint] && of[endpoint].windows.length >= 4 ? [{ name, windows: of[endpoint].windows }] : [],
     ),
   );
@@ -163,7 +163,6 @@ function warmupsAt(endpoint: string, manifest: Manifest | null): Endpoint["warmu
       .map(({ windows }) => relativeCosts(windows))
       .map((costs) => costs.map((cost) => cost - median(costs.slice(-3))));
     const length = Math.min(...series.map((costs) => costs.length));
-    const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
     return {
       name,
       requests: Array.from({ length }, (_, i) =>

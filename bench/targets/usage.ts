@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { type Cores, parseCpuList } from "../cores.ts";
+import { type Cores, coresOf, parseCpuList } from "../cores.ts";
 import type { Load } from "../load/fortio.ts";
 import type { Target } from "./target.ts";
 
@@ -199,10 +199,6 @@ function memory(pids: readonly number[], field: "VmRSS" | "VmHWM"): number {
   const size = new RegExp(`^${field}:\\s*(\\d+) kB`, "m");
   return total(pids.map((pid) => Number(size.exec(text(`/proc/${pid}/status`))?.[1] ?? 0) * 1024));
 }
-
-/** @returns the cores that a process may use, as the kernel lists them; null for one that has ended. */
-export const coresOf = (pid: number): string | null =>
-  /^Cpus_allowed_list:\s*(.*)$/m.exec(text(`/proc/${pid}/status`))?.[1] ?? null;
 
 /** @returns milliseconds that a process's control group was kept from running by its CPU quota (cgroup v2 or v1). */
 function throttledMs(pid: number): number {
