@@ -14,10 +14,11 @@ export interface Keeper {
 const SCRIPT = join(import.meta.dirname, "load/trickle.ts");
 
 /**
- * Asks each target that was started here for something now and then. V8 takes eight seconds without much allocation, after
- * heavy work, as a time to save memory, and throws compiled code away: after heavy load and 15 s of rest node-raw's
- * /html-template cost 1.2 to 1.7 times as much as before, in five of eight rounds, and with a hundred requests per second
- * at most 1.15 times, in eight. A server in use does not rest.
+ * Asks each target that was started here and rests for something now and then. V8 takes eight seconds without much
+ * allocation, after heavy work, as a time to save memory, and throws compiled code away: after heavy load and 15 s of rest
+ * node-raw's /html-template soon cost 1.2 to 1.7 times as much as before, and stayed there. With 100, 50 or 33 requests per
+ * second it did not in nine rounds; with 20, or as many in bursts, it did. Each such request costs 0.3 ms of the servers'
+ * cores, so only those get them that have not been loaded for some seconds.
  */
 export function keepAwake({ manifest: { plan, cores } }: Session, targets: readonly Target[]): Keeper {
   const started = targets.filter(({ startupMs }) => startupMs !== null);
