@@ -50,10 +50,14 @@ export interface Evidence {
 /** One mean latency ÷ a slice's length: a slice ends while its last requests are on their way and others are over. */
 const endOf = ({ averageMs, seconds }: Evidence) => averageMs / 1e3 / seconds;
 
-/** Little's law: connections = requests per second × mean latency, in a closed loop; its ends do not count against it. */
+/**
+ * Little's law: connections = requests per second × mean latency, in a closed loop. Its ends do not count against it: a
+ * connection whose last answer came early has nothing to do until the slowest has come.
+ */
 function littleError(e: Evidence): number {
   const inFlight = (e.requests / e.seconds) * (e.averageMs / 1e3);
-  return Math.max(0, Math.abs(1 - e.connections / inFlight) - 1.5 * endOf(e));
+  const idle = inFlight < e.connections ? e.maxMs / 1e3 / e.seconds : 0;
+  return Math.max(0, Math.abs(1 - inFlight / e.connections) - Math.max(idle, 1.5 * endOf(e)));
 }
 
 /** Share of all requests. */

@@ -69,11 +69,16 @@ export function machineSays(manifest: Manifest, slices: readonly Slice[]): strin
 }
 
 function sharing(seen: Fingerprints): string {
-  const together = median(seen.map(({ together }) => together));
+  const ratios = seen.map(({ together }) => together);
+  const [least, together] = [Math.min(...ratios), median(ratios)];
   if (together < SHARED) {
     return `Its cores are cores of their own: a loop is not slower beside the same loop on the others (× ${together.toFixed(2)}).`;
   }
-  return `Its cores share one (hyperthreads, or a limit of the host): a loop takes × ${together.toFixed(2)} beside the same loop on the others. The generator slows the server, more so the longer it works for a request: load it from elsewhere (http://, --agents), or take ratios as this machine's only.`;
+  const how =
+    least < SHARED
+      ? `Its cores share one at times: beside the same loop on the others a loop takes × ${least.toFixed(2)} to × ${most(ratios).toFixed(2)}, by how the host places them`
+      : `Its cores share one (hyperthreads, or a limit of the host): a loop takes × ${together.toFixed(2)} beside the same loop on the others`;
+  return `${how}. The generator slows the server, more so the longer it works for a request: load it from elsewhere (http://, --agents), or take ratios as this machine's only.`;
 }
 
 const speeds = (seen: Fingerprints): string =>
