@@ -2,12 +2,13 @@
 # Sets up whatever is missing, then measures: see ./bench.sh --help
 set -eu
 cd "$(dirname "$0")"
+case "$*" in --help | -h) exec cat bench/help.txt ;; esac
 . bench/setup.sh
 
 setup_bun
 setup_packages
 case " $* " in
-*" --help "* | *" -h "* | " report "*) ;;
+" help "* | *" --help "* | *" -h "* | " report "*) ;;
 *" --agents "*) setup_database ;;
 *)
   setup_fortio

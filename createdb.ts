@@ -67,7 +67,7 @@ try {
   removeTemporary();
   if (cause instanceof UsageError) exitWith(cause);
   const reason = cause instanceof Error ? cause.message : cause;
-  const remedy = options.postgres ? "mend the URL" : "free some space or choose another with --file";
+  const remedy = options.postgres ? "fix the URL" : "free some space or choose another with --file";
   exitWith(new UsageError(`"${what}" cannot be written (${reason}): ${remedy}`));
 }
 

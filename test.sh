@@ -30,7 +30,7 @@ run() {
 if [ $# -gt 0 ]; then
   run chosen "$@"
 else
-  # The slowest first: bun test --timings=tests/timings.json --update-timings measures them anew.
+  # The slowest first: bun test --timings=tests/timings.json --update-timings measures them again.
   run beside --parallel=3 --timings=tests/timings.json $(printf -- '--path-ignore-patterns=**/%s.test.ts ' $ALONE)
   run alone $(printf 'tests/%s.test.ts ' $ALONE)
 fi

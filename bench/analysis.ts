@@ -234,7 +234,7 @@ function rowsOf(
       peakRssBytes: of("peakRssBytes"),
       startupMs: of("startupMs"),
       errors: all.reduce((sum, slice) => sum + slice.errors, 0),
-      verdict: common(slices),
+      verdict: sharedVerdict(slices),
     };
   });
 }
@@ -261,7 +261,7 @@ const verdictAt = ({ verdict, startupMs, target }: Slice): Verdict =>
     : (verdict as Verdict);
 
 /** The verdict of several slices: one that makes a slice worthless, else the most frequent. */
-function common(slices: readonly Slice[]): Verdict {
+function sharedVerdict(slices: readonly Slice[]): Verdict {
   const verdicts = slices.map(verdictAt);
   const worthless = verdicts.find((verdict) => verdict === "rate-limited" || verdict === "invalid");
   const counts = [...Map.groupBy(verdicts, (verdict) => verdict)].sort(([, a], [, b]) => b.length - a.length);

@@ -1,5 +1,5 @@
 import type { Cores } from "./cores.ts";
-import { type Generator, load } from "./load/fortio.ts";
+import { type LoadGenerator, load } from "./load/fortio.ts";
 import { UNLOADED_SECONDS } from "./plan.ts";
 import { start } from "./targets/local.ts";
 import type { Target } from "./targets/target.ts";
@@ -32,7 +32,7 @@ export async function calibrate(
   target: Target,
   endpoint: string,
   loadedMs: number | null,
-  load: Generator,
+  load: LoadGenerator,
 ): Promise<Calibration> {
   const options = { connections: 1, seconds: UNLOADED_SECONDS };
   const { averageMs } = await load(target.url, endpoint, options);
@@ -43,7 +43,7 @@ export async function calibrate(
  * Bytes per second of the line to a target, by answers of 20 rows; null where something else limits them: the server's
  * CPU, or waiting. Only servers of the matrix, which have that endpoint and say their CPU time.
  */
-export async function lineSpeed(target: Target, connections: number, load: Generator): Promise<number | null> {
+export async function lineSpeed(target: Target, connections: number, load: LoadGenerator): Promise<number | null> {
   const endpoint = "/sqlite/random-30fields/20";
   if (!target.identity) return null;
   const alone = await load(target.url, endpoint, { connections: 1, seconds: 0.5 });

@@ -1,8 +1,8 @@
+import { dirname, join } from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
 import matrix from "../servers/matrix.json" with { type: "json" };
 import { exitWith, UsageError } from "../shared/errors.ts";
 import { moveTo, splitCores } from "./cores.ts";
-import { duel } from "./duel.ts";
 import {
   ENDPOINTS,
   type LocalSpec,
@@ -16,17 +16,17 @@ import {
   totalSeconds,
   WORKLOADS,
 } from "./plan.ts";
-import { type ReportOptions, showReport } from "./report/command.ts";
+import { type ReportOptions, show, showReport, writePage } from "./report/command.ts";
 import { capacityLine, describe, found, order, outcome, scheduleLine, selfTestTable } from "./report/lines.ts";
 import { type Progress, showProgress } from "./report/progress.ts";
 import { reportOf } from "./report/report.ts";
-import { terminal } from "./report/terminal.ts";
 import { capacitySeconds, coresFor, measure, measureCapacity, withTargets } from "./run.ts";
 import { measureSchedules, scheduledTargets } from "./self-test/schedules.ts";
 import { type Finding, selfTest } from "./self-test/self-test.ts";
 import { closeSession, newSession, resumeSession, type Session } from "./session.ts";
 import { parseSlo, type Slo } from "./slo.ts";
 import { addressOf } from "./targets/engine.ts";
+import { compareUntilDecided } from "./until-decided.ts";
 
 const list = (text: string, before: string[] = []) => [...before, ...text.split(",").filter((item) => item !== "")];
 const number = (least: number, most: number, integer: boolean) => (text: string) => {
@@ -53,7 +53,7 @@ function withOptions(command: Command, endpoints: readonly string[]): Command {
     .on("option:results", (file: string) => {
       results = file;
     })
-    .showHelpAfterError("(./bench.sh --help lists the options)");
+    .showHelpAfterError("(./bench.sh help lists the options)");
 }
 
 const program = withOptions(new Command("./bench.sh"), ENDPOINTS)
@@ -91,6 +91,7 @@ const program = withOptions(new Command("./bench.sh"), ENDPOINTS)
   .option("--seed <n>", "of the random order", number(0, 2 ** 32 - 1, true), Date.now() % 2 ** 32)
   .option("--resume <run>", "go on with a run that was stopped")
   .option("--dry-run", "print the plan and its duration, measure nothing")
+  .option("--details", "print every table at the end, not only the card")
   .enablePositionalOptions()
   .action(run);
 withOptions(program.command("duet"), PAIR_ENDPOINTS)
@@ -117,6 +118,8 @@ program
   .description("shows what was measured: the newest run of results.csv, or of other files")
   .argument("[files...]", "results of ./bench.sh, or of others in six columns", ["results.csv"])
   .option("--run <run>", "another run of the file")
+  .option("--list", "the runs of the file, newest first")
+  .option("--details", "every table, not only the card")
   .option("--compare <runs...>", "what changed from the first of two runs to the second")
   .option("--html <file>", "write a page with charts, in one file")
   .option("--markdown", "as Markdown")
@@ -213,8 +216,13 @@ async function finish(session: Session): Promise<void> {
   } finally {
     await closeSession(session);
   }
-  console.log(`\n${terminal(reportOf(slices, manifest))}\n`);
-  console.log(`${slices.length} rows are in ${results}; ./bench.sh report --html report.html draws them.`);
+  const report = reportOf(slices, manifest);
+  console.log(`\n${show(report, program.opts().details)}\n`);
+  const page = await writePage(report, join(dirname(results), "report.html"));
+  const others = results === "results.csv" ? "" : ` ${results}`;
+  console.log(
+    `run ${manifest.run}: ${slices.length} rows in ${results}, charts in ${page}; ./bench.sh report${others} --details prints every table`,
+  );
 }
 
 async function capacity(session: Session, slo: Slo): Promise<void> {
@@ -269,7 +277,8 @@ async function compareTwo(a: string, b: string, options: PairOptions): Promise<v
   const limit = options.seconds * (options.endpoints ?? PAIR_ENDPOINTS).length;
   const session = await pairSession(options, limit);
   try {
-    for (const one of await duel(session, pair, limit)) session.progress.say(outcome(`${a} ÷ ${b}`, one));
+    for (const one of await compareUntilDecided(session, pair, limit))
+      session.progress.say(outcome(`${a} ÷ ${b}`, one));
   } finally {
     await closeSession(session);
   }
@@ -281,7 +290,7 @@ async function tax(options: PairOptions): Promise<void> {
   const session = await pairSession(options, limit * chosen.length);
   try {
     for (const server of chosen) {
-      for (const one of await duel(session, [parseTarget(server, servers), byHand(server)], limit))
+      for (const one of await compareUntilDecided(session, [parseTarget(server, servers), byHand(server)], limit))
         session.progress.say(outcome(`${server} ÷ by hand`, one));
     }
   } finally {

@@ -29,7 +29,7 @@ export const WORKLOADS = {
 export type Workload = keyof typeof WORKLOADS;
 
 /** How much is measured: restarts, and what is done between two of them. */
-export interface Amount {
+export interface PresetAmounts {
   /** Restarts of every server: the repetitions. */
   readonly blocks: number;
   /** Random cycles of duets per block and endpoint; each server plays two duets in a cycle. */
@@ -79,17 +79,17 @@ export const PRESETS = {
     windows: 4,
     twin: true,
   },
-} as const satisfies Record<string, Amount>;
+} as const satisfies Record<string, PresetAmounts>;
 
 /** k6 takes longer than fortio to start, so its slices are longer, and so is what they warm. */
-const SEQUENCE_SECONDS: Readonly<Record<keyof typeof PRESETS, Partial<Amount>>> = {
+const SEQUENCE_SECONDS: Readonly<Record<keyof typeof PRESETS, Partial<PresetAmounts>>> = {
   quick: { duetSeconds: 1, soloSeconds: 1, windowSeconds: 0.2, warmRequests: 2_000 },
   standard: { duetSeconds: 1.5, soloSeconds: 2, windowSeconds: 0.3, warmRequests: 4_000 },
   full: { duetSeconds: 3, soloSeconds: 5, windowSeconds: 0.5, warmRequests: 8_000 },
 };
 
 /** Of `duet`, `tax` and `self-test`, which restart two targets until they are decided. */
-export const PAIR: Amount = {
+export const PAIR: PresetAmounts = {
   blocks: 0,
   cycles: 0,
   duetSeconds: 0.8,
@@ -145,7 +145,7 @@ export interface Plan {
   readonly targets: readonly TargetSpec[];
   readonly endpoints: readonly string[];
   readonly connections: number;
-  readonly amount: Amount;
+  readonly amount: PresetAmounts;
   /** `host:port` of the fortio servers that make the load; none for a fortio of this machine. */
   readonly agents: readonly string[];
   /** Requests per second of the solo slices, null for as many as can be. */
@@ -203,7 +203,7 @@ export function makePlan(options: Options, servers: readonly string[]): Plan {
   if (writes && !store && urls.length === 0) {
     throw new UsageError(`"${writes}" writes: give --workload content or users, and servers get a store of their own`);
   }
-  const preset: Amount = {
+  const preset: PresetAmounts = {
     ...PRESETS[options.preset],
     ...(workload === "content" && SEQUENCE_SECONDS[options.preset]),
   };
@@ -217,7 +217,7 @@ export function makePlan(options: Options, servers: readonly string[]): Plan {
     );
   }
   const scale = seconds === undefined ? 1 : Math.min(1, seconds / preset.duetSeconds);
-  const amount: Amount = {
+  const amount: PresetAmounts = {
     ...preset,
     duetSeconds: seconds ?? Math.max(preset.duetSeconds, least),
     soloSeconds,

@@ -101,7 +101,7 @@ async function measureBlock(session: Session, block: number, targets: Target[]):
     await calibrateGenerator(session, targets);
   }
 
-  const steps = orderOf(plan, block, names, plan.targets.every(isLike(plan)) ? rivals(targets) : []);
+  const steps = orderOf(plan, block, names, plan.targets.every(isBesideFirst(plan)) ? rivals(targets) : []);
   for (const { endpoint, duets, solos } of steps) {
     progress.now(`block ${block} ${endpoint} warm-up`);
     const latenciesMs = await warmEndpoint(session, targets, endpoint);
@@ -129,7 +129,7 @@ const rivals = (targets: readonly Target[]) =>
   targets.filter(({ pid, identity }) => pid !== null || identity !== null).map(({ name }) => name);
 
 /** Whether a target is on the same machine as the first: only then does a duet cancel that machine's noise. */
-const isLike = (plan: Plan) => (spec: TargetSpec) => {
+const isBesideFirst = (plan: Plan) => (spec: TargetSpec) => {
   const host = (one: TargetSpec | undefined) =>
     one?.kind === "url" ? new URL(one.url).hostname : one?.kind === "docker" ? one.engine.address : "";
   return host(spec) === host(plan.targets[0]);

@@ -9,7 +9,7 @@ import type { Keeper } from "./awake.ts";
 import type { Calibration } from "./calibrate.ts";
 import type { Cores } from "./cores.ts";
 import { findAgents, loadFrom } from "./load/agents.ts";
-import { type Generator, load, requestOf } from "./load/fortio.ts";
+import { type LoadGenerator, load, requestOf } from "./load/fortio.ts";
 import type { Histogram } from "./load/histogram.ts";
 import { loadSequence } from "./load/k6.ts";
 import type { Fingerprint } from "./machine/fingerprint.ts";
@@ -62,7 +62,7 @@ export interface Session {
   save(): void;
   /** Rows of the run so far. */
   readonly slices: Slice[];
-  readonly load: Generator;
+  readonly load: LoadGenerator;
   /** Of the servers in containers, from the first of them on. */
   engine: Engine | null;
   /** Of the servers that keep contents, from the first of them on. */
@@ -145,7 +145,7 @@ function sessionOf(
   const { plan, cores } = manifest;
   const found = plan.agents.length > 0 ? findAgents(plan.agents, signal) : null;
   found?.catch(() => {}); // said when the first slice asks for them
-  const generator: Generator = async (server, endpoint, options, on = cores?.generator) => {
+  const generator: LoadGenerator = async (server, endpoint, options, on = cores?.generator) => {
     if (endpoint === SEQUENCE) return loadSequence(server, options, on, signal);
     const { path, json } = requestOf(endpoint);
     return found

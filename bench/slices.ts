@@ -70,7 +70,7 @@ export async function duet(session: Session, block: number, endpoint: string, pa
     const atOnce = Math.min(overlap([a.load, b.load]), a.load.overlap, b.load.overlap);
     const usable = atOnce >= LEAST_OVERLAP && !seen.some(({ load }) => isFailing(load));
     const slice = nextSlice(session);
-    await keep(
+    await saveSlices(
       session,
       seen.map((one, i) => ({
         ...fieldsOf(session, block, slice, endpoint, one),
@@ -146,7 +146,7 @@ async function soloOnce(
     histogram: load.histogram,
     slice: { ...slice, ...seenBy(load, seen.seconds), endpoint: `${endpoint} ${step}`, cpuUsPerRequest: null },
   }));
-  await keep(session, [slice, ...ofSteps.map(({ slice }) => slice)]);
+  await saveSlices(session, [slice, ...ofSteps.map(({ slice }) => slice)]);
   // Of the rate that the table is of: the attempts of a search have others.
   if (rate === manifest.plan.rate && slice.verdict !== "starved") {
     manifest.histograms[target.name] ??= {};
@@ -220,7 +220,7 @@ function fieldsOf(
   };
 }
 
-async function keep(session: Session, slices: Slice[]): Promise<void> {
+async function saveSlices(session: Session, slices: Slice[]): Promise<void> {
   await appendSlices(session.results, slices);
   session.slices.push(...slices);
   session.manifest.seconds.loaded += slices[0]?.seconds ?? 0;

@@ -66,8 +66,8 @@ const share = (n: number, { requests }: Pick<Evidence, "requests">) => (requests
 export const isFailing = (e: Pick<Evidence, "errors" | "requests">) => share(e.errors, e) > 0.001;
 /** Sequences at a fixed rate may need fewer connections than there are. */
 function isBroken(e: Evidence): boolean {
-  const spare = e.dropped !== null && e.targetRate !== null;
-  return isFailing(e) || (spare ? e.sockets > e.connections : e.sockets !== e.connections);
+  const mayIdle = e.dropped !== null && e.targetRate !== null;
+  return isFailing(e) || (mayIdle ? e.sockets > e.connections : e.sockets !== e.connections);
 }
 /** Of the time of a core. Kernel threads that serve the load itself, and ticks of 10 ms, make up to half of this. */
 const STARVED = 0.15;
@@ -167,7 +167,7 @@ export function explain(verdict: Verdict, c: Circumstances): string {
     case "rate-limited":
       return "answers 429 or 503, or a CPU quota, limited the rate: lift the limit, or measure below it with --rate";
     case "invalid":
-      return `${round((c.errors / c.requests) * 100)} % errors, closed connections or impossible latencies: mend the server or the line, then measure again`;
+      return `${round((c.errors / c.requests) * 100)} % errors, closed connections or impossible latencies: fix the server or the line, then measure again`;
     case "service time":
       return `the server kept connections waiting past their next send, so these are service times, not what users see: lower --rate, or raise --connections to more than ${round(((c.targetRate ?? 0) * c.maxMs) / 1e3)}`;
     default:

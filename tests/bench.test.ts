@@ -30,8 +30,8 @@ const newFile = resultsIn(folder);
 test("two servers: duets and solo slices, tables, manifest, nothing left running", async () => {
   const file = newFile();
   const servers = ["node-raw", "bun-hono@node:sqlite*2"];
-  const { code, output } = await finish(bench(file, "--servers", servers.join()), { MARKER: "turn" });
-  expect([code, output]).toEqual([0, expect.stringMatching(/\d+ rows are in/)]);
+  const { code, output } = await finish(bench(file, "--details", "--servers", servers.join()), { MARKER: "turn" });
+  expect([code, output]).toEqual([0, expect.stringMatching(/\d+ rows in .*, charts in .*report\.html/)]);
   const rows = rowsOf(file);
   expect(readFileSync(file, "utf8")).toStartWith("Name,Endpoint,Requests,Error Count,AvgMs,QPS,");
   const closed = rows.filter(({ Kind }) => Kind === "closed");

@@ -32,7 +32,7 @@ await finish([
 const CASES: [Record<string, string>, RegExp][] = [
   [{ DB_FILE: missing }, new RegExp(`no database at "${missing}": make it with: bun createdb.ts --file ${missing}`)],
   [{ DB_FILE: missing, WORKERS: "2" }, /no database at/],
-  [{ DB_FILE: garbage }, /garbage.db" cannot be used \(file is not a database\): make it anew with: bun createdb.ts/],
+  [{ DB_FILE: garbage }, /garbage.db" cannot be used \(file is not a database\): make it again with: bun createdb.ts/],
   [{ DB_FILE: gaps }, /gaps.db" cannot be used \(person30 is empty or has gaps between its ids\)/],
   [{ SQLITE_DRIVER: "sqlite9" }, /SQLITE_DRIVER is "sqlite9": on \w+ set it to one of .*better-sqlite3 node:sqlite/],
   [{ PORT: "70000" }, /PORT is "70000": set it to an integer from 1 to 65535/],
@@ -72,7 +72,7 @@ const OF_RUNTIME: Record<string, typeof CASES> = {
 
 function unreachable(client: string): (typeof CASES)[0] {
   const env = { STORE: "postgres", POSTGRES_CLIENT: client, DATABASE_URL: "postgres://me:secret@127.0.0.1:1/my" };
-  return [env, /^postgres:\/\/127.0.0.1:1\/my cannot be used \(.+\): start Postgres, or mend DATABASE_URL$/];
+  return [env, /^postgres:\/\/127.0.0.1:1\/my cannot be used \(.+\): start Postgres, or fix DATABASE_URL$/];
 }
 
 for (const server of SERVERS) {

@@ -115,7 +115,7 @@ describeIf(works("docker", "info"), "no Docker engine answers", "image", () => {
     }
   });
 
-  test("a changed adapter installs no packages anew", () => {
+  test("a changed adapter does not install packages again", () => {
     const context = join(folder, "context");
     for (const name of readFileSync(".dockerignore", "utf8").match(/(?<=^!).*/gm) ?? []) {
       cpSync(name, join(context, name), { recursive: true, preserveTimestamps: true });

@@ -33,7 +33,7 @@ const MEASURED = { retry: 2 };
 /** Runs bench.sh. @returns its results, its output with paragraphs in one line, and the rows of its solo slices. */
 async function measured(args: string[]) {
   const file = newFile();
-  const { code, output } = await finish(["./bench.sh", "--results", file, ...args]);
+  const { code, output } = await finish(["./bench.sh", "--results", file, "--details", ...args]);
   expect([code, output]).toEqual([0, expect.any(String)]);
   return { file, output: output.replaceAll("\n  ", " "), solos: rowsOf(file).filter(({ Kind }) => Kind !== "duet") };
 }
@@ -93,7 +93,7 @@ test("2 % of errors are invalid", () =>
     async (url) => {
       const { output, solos } = await measured([...FOREIGN, url]);
       expectVerdict(solos, "invalid");
-      if (!isStarved(solos)) expect(output).toContain("mend the server or the line");
+      if (!isStarved(solos)) expect(output).toContain("fix the server or the line");
     },
   ));
 
@@ -115,7 +115,7 @@ testIf(
     try {
       // bench.sh puts .tools/bin first, so this is called as bench.sh calls it.
       const file = newFile();
-      const args = ["--results", file, "--servers", "bun-raw", "--endpoints", "/plain", "--seconds", "2"];
+      const args = ["--results", file, "--servers", "bun-raw", "--endpoints", "/plain", "--seconds", "2", "--details"];
       const { code, output } = await finish(["bun", "bench/cli.ts", ...args], { PATH: bin + delimiter + PATH });
       expect([code, output]).toEqual([0, expect.any(String)]);
       expect(verdictsOf(rowsOf(file))).toEqual(["starved"]);

@@ -62,7 +62,7 @@ export function requestOf(endpoint: string): { path: string; json?: string } {
 }
 
 /** Whatever loads an endpoint of a server: a fortio or k6 process, on its own cores or on these, or several machines. */
-export type Generator = (server: string, endpoint: string, options: LoadOptions, cores?: string) => Promise<Load>;
+export type LoadGenerator = (server: string, endpoint: string, options: LoadOptions, cores?: string) => Promise<Load>;
 
 export const PERCENTILES = [50, 90, 99, 99.9] as const;
 const RESOLUTION_SECONDS = 1e-5;

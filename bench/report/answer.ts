@@ -36,7 +36,7 @@ function notWarm(endpoints: readonly Endpoint[]): string[] {
 const WRITES: Readonly<Record<string, number>> = { [SEQUENCE]: 3, "POST /content": 1, "POST /users": 1 };
 
 /** Up to how many requests or writes per second a promise about latency is kept. */
-function capacities(manifest: Manifest | null): string[] {
+export function capacities(manifest: Manifest | null): string[] {
   return Object.entries(manifest?.capacities ?? {}).flatMap(([name, byEndpoint]) =>
     Object.entries(byEndpoint).map(([endpoint, { rate, low, high, starts, reason, slo }]) => {
       const writes = WRITES[endpoint] ?? 1;
@@ -107,7 +107,8 @@ function firsts(endpoints: readonly Endpoint[]): string[] {
   });
 }
 
-const NO_DATABASE = new Set(["/plain", "/html-template"]);
+/** Endpoints that do without. */
+export const NO_DATABASE = new Set(["/plain", "/html-template"]);
 
 /** What each choice costs or gains: at the endpoints where it matters least and most. */
 function effects(endpoints: readonly Endpoint[]): string[] {
@@ -156,7 +157,7 @@ function network(endpoints: readonly Endpoint[]): string {
 }
 
 /** Where requests per second say nothing of the servers. */
-function limits(endpoints: readonly Endpoint[]): string[] {
+export function limits(endpoints: readonly Endpoint[]): string[] {
   const remarks = endpoints.flatMap(({ endpoint, rows, remarks }) =>
     remarks.map(({ verdict, names, text }) => ({
       verdict,
@@ -170,12 +171,16 @@ function limits(endpoints: readonly Endpoint[]): string[] {
   );
 }
 
-function twinSays(endpoints: readonly Endpoint[]): string[] {
-  const twins = endpoints.flatMap(({ endpoint, comparison }) =>
+/** How a server that was measured twice compares with itself. */
+export const twinsOf = (endpoints: readonly Endpoint[]) =>
+  endpoints.flatMap(({ endpoint, comparison }) =>
     (comparison?.pairs ?? [])
       .filter(({ a, b }) => b === `${a}#2` || a === `${b}#2`)
       .map((pair) => ({ ...pair, endpoint, name: pair.a.replace(/#2$/, "") })),
   );
+
+function twinSays(endpoints: readonly Endpoint[]): string[] {
+  const twins = twinsOf(endpoints);
   const wrong = twins.filter(({ state }) => state === "different");
   const [first] = twins;
   if (!first) return [];
@@ -188,7 +193,7 @@ function twinSays(endpoints: readonly Endpoint[]): string[] {
   ];
 }
 
-function circumstances(endpoints: readonly Endpoint[], manifest: Manifest | null): string[] {
+export function circumstances(endpoints: readonly Endpoint[], manifest: Manifest | null): string[] {
   const unranked = endpoints.filter(({ comparison }) => comparison === null);
   const running = manifest?.plan.targets.some(({ kind }) => kind === "url") ?? false;
   return [

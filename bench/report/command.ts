@@ -6,13 +6,15 @@ import { comparison } from "./compare.ts";
 import { foreign } from "./foreign.ts";
 import { html } from "./html.ts";
 import { machinesPage, sideBySide } from "./machines.ts";
-import { markdown } from "./markdown.ts";
+import { firstScreen, markdown } from "./markdown.ts";
 import { picture } from "./picture.ts";
 import { allReports, type Kind, kindOf, manifestOf, newestOf, type Report, readReport, runsOf } from "./report.ts";
-import { terminal } from "./terminal.ts";
+import { summary, terminal } from "./terminal.ts";
 
 export interface ReportOptions {
   readonly run?: string;
+  readonly list?: boolean;
+  readonly details?: boolean;
   readonly compare?: readonly string[];
   readonly html?: string;
   readonly markdown?: boolean;
@@ -23,10 +25,12 @@ export interface ReportOptions {
 export async function showReport(files: readonly string[], options: ReportOptions): Promise<void> {
   const { run, compare } = options;
   if (compare) return console.log(compareRuns(files, compare));
+  if (options.list) return console.log(files.map(listOf).join("\n"));
   if (options.html === undefined && !options.readme) {
     const shown = files.map((file) => {
       if (isPlain(file)) return foreign(file, readPlain(file));
-      return (options.markdown ? markdown : terminal)(readReport(file, run));
+      const report = readReport(file, run);
+      return options.markdown ? markdown(report) : show(report, options.details);
     });
     return console.log(shown.join("\n\n"));
   }
@@ -34,8 +38,29 @@ export async function showReport(files: readonly string[], options: ReportOption
   if (files.length > 1 || isPlain(file)) {
     throw new UsageError("--html and --readme show one file of ./bench.sh: give one");
   }
-  if (options.html !== undefined) write(options.html, await html(readReport(file, run)));
-  if (options.readme) await writeReadme(allReports(file));
+  if (options.html !== undefined) await writePage(readReport(file, run), options.html);
+  if (options.readme) await writeDocs(allReports(file));
+}
+
+/** For a terminal: the card, or everything. */
+export const show = (report: Report, details = false): string => (details ? terminal : summary)(report);
+
+/** @returns the page's path. @throws UsageError where it cannot be written. */
+export async function writePage(report: Report, file: string): Promise<string> {
+  write(file, await html(report));
+  return file;
+}
+
+/** One line per run of a file, newest first. */
+function listOf(file: string): string {
+  const rows = Map.groupBy(readResults(file), ({ run }) => run);
+  return [...rows]
+    .sort(([a], [b]) => (a < b ? 1 : -1))
+    .map(([run, slices]) => {
+      const count = (field: "name" | "endpoint" | "block") => new Set(slices.map((slice) => slice[field])).size;
+      return `${run}  ${slices[0]?.host}  ${count("name")} servers × ${count("endpoint")} endpoints, ${count("block")} blocks, ${slices.length} rows`;
+    })
+    .join("\n");
 }
 
 function compareRuns(files: readonly string[], runs: readonly string[]): string {
@@ -52,8 +77,9 @@ function compareRuns(files: readonly string[], runs: readonly string[]): string 
   return comparison(a ?? [], b ?? [], [first ?? null, second ?? null]);
 }
 
-export const README = "README.md";
-/** Of the newest run of each kind; README.md has a place for each as well. */
+/** Have places `<!-- name -->` that are written from the committed runs. */
+export const DOCS = ["README.md", "docs/results.md", "docs/writes.md"];
+/** Of the newest run of each kind. */
 export const PAGES: Readonly<Record<Kind, string | null>> = {
   read: "docs/report.html",
   content: "docs/content.html",
@@ -63,27 +89,37 @@ export const PAGES: Readonly<Record<Kind, string | null>> = {
 export const PICTURE = "docs/results.svg";
 export const MACHINES = "docs/machines.md";
 
-/** @returns README.md as it is to be for these reports, oldest first. */
-export function updated(readme: string, reports: readonly Report[]): string {
-  const put = (text: string, place: string, shown: string) =>
-    text.replace(new RegExp(`(?<=<!-- ${place} -->\n).*?(?=<!-- /${place} -->)`, "s"), () => `\n${shown}\n\n`);
-  const withRuns = [...newestOf(reports)].reduce((text, [kind, report]) => {
-    const picture = kind === "read" ? `![CPU time per request of each server](${PICTURE})\n\n` : "";
-    return put(text, kind, picture + markdown(report));
-  }, readme);
-  return put(withRuns, "machines", sideBySide(ofMatrix(reports)));
+/** What stands at each place, as far as there are runs. @param reports oldest first */
+export function placesOf(reports: readonly Report[]): Map<string, string> {
+  const newest = newestOf(reports);
+  const [read, capacity] = [newest.get("read"), newest.get("capacity")];
+  return new Map([
+    ...[...newest].map(([kind, report]) => [kind, markdown(report)] as const),
+    ...(read ? [["answer", firstScreen(read)] as const] : []),
+    ...(capacity ? [["writes", capacity.answer.map((line) => `- ${line}`).join("\n")] as const] : []),
+    ["machines", sideBySide(ofMatrix(reports))],
+  ]);
 }
+
+/** @returns a text with its places filled. */
+export const filled = (text: string, places: ReadonlyMap<string, string>): string =>
+  [...places].reduce(
+    (all, [place, shown]) =>
+      all.replace(new RegExp(`(?<=<!-- ${place} -->\n).*?(?=<!-- /${place} -->)`, "s"), () => `\n${shown}\n\n`),
+    text,
+  );
 
 const ofMatrix = (reports: readonly Report[]) => reports.filter((report) => kindOf(report) === "read");
 
-async function writeReadme(reports: readonly Report[]): Promise<void> {
+async function writeDocs(reports: readonly Report[]): Promise<void> {
   for (const [kind, report] of newestOf(reports)) {
     const page = PAGES[kind];
     if (page) write(page, await html(report));
     if (kind === "read") write(PICTURE, picture(report));
   }
   write(MACHINES, machinesPage(ofMatrix(reports)));
-  write(README, updated(readFileSync(README, "utf8"), reports));
+  const places = placesOf(reports);
+  for (const doc of DOCS) write(doc, filled(readFileSync(doc, "utf8"), places));
 }
 
 /** @throws UsageError where it cannot. */

@@ -5,7 +5,7 @@ import type { Manifest } from "../session.ts";
 import { type Interval, independentRatio, stateOf } from "../statistics.ts";
 import { ratio } from "./format.ts";
 import { machinesDiffer } from "./machine.ts";
-import { render } from "./terminal.ts";
+import { render } from "./text.ts";
 
 /** Ratios of the later run to the earlier one; null where one of them does not have the values of two blocks. */
 export interface Change {

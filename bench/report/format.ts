@@ -32,7 +32,7 @@ export interface Column {
   /** Text, not a number. */
   readonly left?: true;
   /** Where there is no room for all, those with the highest number go first. */
-  readonly spare: number;
+  readonly dropOrder: number;
 }
 
 /** What is shown of a server at an endpoint. */
@@ -41,20 +41,20 @@ export const COLUMNS: readonly Column[] = [
     head: "rank",
     show: ({ standing, warming }) =>
       warming ? WARMING : standing?.rank ? `${[...new Set(standing.rank)].join("–")} ${standing.groups}` : "-",
-    spare: 0,
+    dropOrder: 0,
   },
-  { head: "server", show: ({ name }) => name, left: true, spare: 0 },
-  { head: "CPU ÷ best", show: ({ standing }) => (standing ? ratio(standing.ratioToBest) : "-"), spare: 0 },
-  { head: "CPU µs", show: ({ cpuUsPerRequest }) => withInterval(cpuUsPerRequest, (us) => us.toFixed(1)), spare: 3 },
-  { head: "requests/s", show: ({ goodput }) => withInterval(goodput, count), spare: 0 },
-  { head: "p50 ms", show: ({ latencyMs }) => withInterval(latencyMs[50], ms), spare: 2 },
-  { head: "p99 ms", show: ({ latencyMs }) => withInterval(latencyMs[99], ms), spare: 1 },
-  { head: "MB", show: ({ rssBytes }) => (rssBytes ? mega(rssBytes.estimate) : "-"), spare: 4 },
+  { head: "server", show: ({ name }) => name, left: true, dropOrder: 0 },
+  { head: "CPU ÷ best", show: ({ standing }) => (standing ? ratio(standing.ratioToBest) : "-"), dropOrder: 0 },
+  { head: "CPU µs", show: ({ cpuUsPerRequest }) => withInterval(cpuUsPerRequest, (us) => us.toFixed(1)), dropOrder: 3 },
+  { head: "requests/s", show: ({ goodput }) => withInterval(goodput, count), dropOrder: 0 },
+  { head: "p50 ms", show: ({ latencyMs }) => withInterval(latencyMs[50], ms), dropOrder: 2 },
+  { head: "p99 ms", show: ({ latencyMs }) => withInterval(latencyMs[99], ms), dropOrder: 1 },
+  { head: "MB", show: ({ rssBytes }) => (rssBytes ? mega(rssBytes.estimate) : "-"), dropOrder: 4 },
   {
     head: "limit",
     show: ({ verdict, errors }) => verdict.replace("-bound", "") + (errors > 0 ? `, ${count(errors)} errors` : ""),
     left: true,
-    spare: 0,
+    dropOrder: 0,
   },
 ];
 
@@ -96,11 +96,11 @@ export const NOTES: Readonly<Record<string, string>> = {
 
 /** What is shown of a server whatever the endpoint. */
 export const SERVER_COLUMNS: readonly Column[] = [
-  { head: "server", show: ({ name }) => name, left: true, spare: 0 },
-  { head: "start ms", show: ({ startupMs }) => withInterval(startupMs, count), spare: 0 },
-  { head: "RSS MB", show: ({ rssBytes }) => withInterval(rssBytes, mega), spare: 0 },
-  { head: "peak MB", show: ({ peakRssBytes }) => withInterval(peakRssBytes, mega), spare: 0 },
-  { head: "busiest thread", show: ({ busiest }) => withInterval(busiest, percent), spare: 0 },
+  { head: "server", show: ({ name }) => name, left: true, dropOrder: 0 },
+  { head: "start ms", show: ({ startupMs }) => withInterval(startupMs, count), dropOrder: 0 },
+  { head: "RSS MB", show: ({ rssBytes }) => withInterval(rssBytes, mega), dropOrder: 0 },
+  { head: "peak MB", show: ({ peakRssBytes }) => withInterval(peakRssBytes, mega), dropOrder: 0 },
+  { head: "busiest thread", show: ({ busiest }) => withInterval(busiest, percent), dropOrder: 0 },
 ];
 
 /** How long servers were slow after a restart; sums and means over the endpoints. */

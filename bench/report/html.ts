@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { Eta } from "eta";
 import { COLUMNS, coldTable, NOTES, overview, ratio, SERVER_COLUMNS, stepTable, word } from "./format.ts";
 import { PERCENTILES, type Report } from "./report.ts";
-import { sight } from "./terminal.ts";
+import { precisionLine } from "./terminal.ts";
 
 const folder = join(import.meta.dirname, "page");
 
@@ -21,7 +21,7 @@ export async function html(report: Report): Promise<string> {
     overview: overview(report.endpoints),
     notes: NOTES,
     ratio,
-    sight,
+    precisionLine,
     stepTable,
     cold: coldTable(report.cold),
     word,

@@ -1,13 +1,13 @@
 /** One line each: what a plan will do, what came out of `duet`, `tax`, `--slo` and `self-test`. */
 import type { Cores } from "../cores.ts";
-import type { Outcome } from "../duel.ts";
 import { isHere, orderOf, type Plan, totalSeconds } from "../plan.ts";
 import type { ScheduleFinding } from "../self-test/schedules.ts";
 import type { Finding } from "../self-test/self-test.ts";
 import { type Capacity, promiseOf, type Slo } from "../slo.ts";
 import { proportionInterval } from "../statistics.ts";
+import type { Outcome } from "../until-decided.ts";
 import { percent, ratio } from "./format.ts";
-import { render } from "./terminal.ts";
+import { render } from "./text.ts";
 
 /** One line: what a plan will do, how long it takes and on which cores. */
 export function describe(plan: Plan, cores: Cores | null): string {

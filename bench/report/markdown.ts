@@ -2,7 +2,7 @@ import { markdownTable } from "markdown-table";
 import type { Row } from "../analysis.ts";
 import { COLUMNS, type Column, coldTable, NOTES, overview, SERVER_COLUMNS, stepTable } from "./format.ts";
 import type { Endpoint, Report } from "./report.ts";
-import { sight } from "./terminal.ts";
+import { precisionLine, summary } from "./terminal.ts";
 
 /** The answer, CPU time of all servers at all endpoints, and each endpoint's table folded. */
 export function markdown({ run, host, machine, answer, endpoints, servers, cold }: Report): string {
@@ -19,12 +19,22 @@ export function markdown({ run, host, machine, answer, endpoints, servers, cold 
   ].join("\n\n");
 }
 
+/** README's answer: the picture, the card, and one table of all servers. */
+export function firstScreen(report: Report): string {
+  const together = overview(report.endpoints);
+  return [
+    "![CPU time per request of each server](docs/results.svg)",
+    `\`\`\`\n${summary(report, 120)}\n\`\`\``,
+    ...(together ? [`${together.title}.`, table(together.head, together.rows, (i) => i === 0)] : []),
+  ].join("\n\n");
+}
+
 function folded(shown: Endpoint): string {
   const { endpoint, rows, comparison, remarks } = shown;
   const steps = stepTable(shown);
   return fold(endpoint, [
     tableOf(COLUMNS, rows),
-    ...(comparison ? [sight(comparison)] : []),
+    ...(comparison ? [precisionLine(comparison)] : []),
     ...(NOTES[endpoint] ? [NOTES[endpoint]] : []),
     ...rows.flatMap(({ name, warming }) => (warming ? [`${name} is warming: ${warming}.`] : [])),
     ...remarks.map(

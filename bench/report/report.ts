@@ -22,6 +22,8 @@ export interface Report {
   readonly answer: readonly string[];
   /** What the machine was, in plain words. */
   readonly machine: readonly string[];
+  /** Part of the time that the host and other processes had the cores in the median slice; null if that was not seen. */
+  readonly taken: number | null;
   /** How long each server was slow after a restart, all endpoints together, quickest first; empty where that is not known. */
   readonly cold: readonly (Coldness & { readonly name: string })[];
   readonly endpoints: readonly Endpoint[];
@@ -124,10 +126,16 @@ export function reportOf(measured: readonly Slice[], manifest: Manifest | null):
     manifest,
     answer: answerOf(endpoints, manifest),
     machine: manifest?.machine ? machineSays(manifest, slices) : [],
+    taken: takenOf(slices),
     cold: manifest ? coldnesses(manifest) : [],
     endpoints,
     servers: endpoints.find(({ endpoint }) => endpoint === "/sqlite/random-30fields/10") ?? (endpoints[0] as Endpoint),
   };
+}
+
+function takenOf(slices: readonly Slice[]): number | null {
+  const parts = slices.flatMap(({ taken }) => taken ?? []);
+  return parts.length > 0 ? median(parts) : null;
 }
 
 /** Of each server, restart by restart, where the cost of a request was seen to fall: sums over the endpoints, medians over the blocks. */

@@ -1,14 +1,21 @@
-import CliTable from "cli-table3";
 import type { Row } from "../analysis.ts";
 import type { Comparison } from "../statistics.ts";
+import { card } from "./card.ts";
 import { COLUMNS, type Column, coldTable, NOTES, overview, percent, SERVER_COLUMNS, stepTable } from "./format.ts";
 import { cpuOf } from "./machine.ts";
 import type { Endpoint, Report } from "./report.ts";
+import { fits, render, renderText, wrap } from "./text.ts";
 
 /** Width of a report that goes to a file or a pipe. */
 const WIDTH = 100;
 
-/** The answer in plain words, then a table per endpoint, cheapest server first where the run can tell. */
+/** The card: what a run says in about twelve lines. */
+export const summary = (report: Report, width = process.stdout.columns ?? WIDTH): string =>
+  card(report)
+    .map((line) => wrap(line, width))
+    .join("\n");
+
+/** All of it: the answer in plain words, then a table per endpoint, cheapest server first where the run can tell. */
 export function terminal(report: Report, width = process.stdout.columns ?? WIDTH): string {
   const { endpoints, servers, answer, machine, cold } = report;
   const slow = coldTable(cold);
@@ -49,7 +56,7 @@ function table(shown: Endpoint, width: number): string {
   return [
     endpoint,
     fitted(COLUMNS, rows, width),
-    ...(comparison ? [wrap(sight(comparison), width)] : []),
+    ...(comparison ? [wrap(precisionLine(comparison), width)] : []),
     ...(load === "open" ? [] : ["closed loop: latencies are service times"]),
     ...(NOTES[endpoint] ? [wrap(NOTES[endpoint], width)] : []),
     ...rows.flatMap(({ name, warming }) => (warming ? [wrap(`${name} is warming: ${warming}`, width)] : [])),
@@ -63,55 +70,16 @@ function table(shown: Endpoint, width: number): string {
   ].join("\n");
 }
 
-/** A table of names and texts. */
-const renderText = (head: readonly string[], rows: readonly (readonly string[])[], gap = 2) =>
-  render(
-    head.map((text, i) => ({
-      head: text,
-      show: (row: readonly string[]) => row[i] ?? "",
-      ...(i === 0 && { left: true as const }),
-    })),
-    rows,
-    gap,
-  );
-
 /** What a comparison could see. */
-export function sight({ blocks, spread, smallestVisible, components }: Comparison): string {
+export function precisionLine({ blocks, spread, smallestVisible, components }: Comparison): string {
   const within = components.within === null ? "" : `, of one duet ${percent(components.within)}`;
   return `${blocks} blocks; spread ${percent(spread)} (between restarts ${percent(components.between)}${within}); smallest visible difference ${percent(smallestVisible)}`;
 }
 
-const fits = (text: string, width: number) =>
-  Math.max(...text.split("\n").map((line) => Bun.stringWidth(line))) <= width;
-
 /** A table with as much as there is room for: closer together, then with fewer columns. */
 function fitted(columns: readonly Column[], rows: readonly Row[], width: number): string {
-  const spare = Math.max(...columns.map((column) => column.spare));
+  const dropOrder = Math.max(...columns.map((column) => column.dropOrder));
   const fitting = [2, 1].map((gap) => render(columns, rows, gap)).find((text) => fits(text, width));
-  const fewer = columns.filter((column) => column.spare < spare);
+  const fewer = columns.filter((column) => column.dropOrder < dropOrder);
   return fitting ?? (fewer.length > 0 ? fitted(fewer, rows, width) : render(columns, rows));
 }
-
-/** A table without lines, its columns `gap` apart. */
-export function render<T>(
-  columns: readonly { readonly head: string; readonly show: (row: T) => string; readonly left?: true }[],
-  rows: readonly T[],
-  gap = 2,
-): string {
-  const border =
-    "top top-mid top-left top-right bottom bottom-mid bottom-left bottom-right left left-mid mid mid-mid right right-mid";
-  const table = new CliTable({
-    head: columns.map(({ head }) => head),
-    colAligns: columns.map(({ left }) => (left ? "left" : "right")),
-    chars: { ...Object.fromEntries(border.split(" ").map((part) => [part, ""])), middle: " ".repeat(gap) },
-    style: { head: [], border: [], compact: true, "padding-left": 0, "padding-right": 0 },
-  });
-  table.push(...rows.map((row) => columns.map(({ show }) => show(row))));
-  return String(table).replace(/ +$/gm, "");
-}
-
-/** Lines of a paragraph, indented by two after the first. */
-const wrap = (text: string, width: number) =>
-  Bun.wrapAnsi(text.replaceAll(" %", "\u00a0%"), width - 2)
-    .replaceAll("\u00a0%", " %")
-    .replaceAll("\n", "\n  ");

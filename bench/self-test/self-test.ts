@@ -1,10 +1,10 @@
 import matrix from "../../servers/matrix.json" with { type: "json" };
-import { duel } from "../duel.ts";
 import type { LocalSpec } from "../plan.ts";
 import { withTargets } from "../run.ts";
 import { lastBlock, type Session } from "../session.ts";
 import { solo } from "../slices.ts";
 import { meanInterval, type State, stateOf } from "../statistics.ts";
+import { compareUntilDecided } from "../until-decided.ts";
 import { warmEndpoint, warmRestarted } from "../warmup.ts";
 
 /** What the handicapped of two servers does more per request. */
@@ -59,7 +59,7 @@ export async function selfTest(
     let nanoseconds: Record<string, number> = {};
     for (const handicap of [0, HANDICAP]) {
       const pair = pairOf(server, nanoseconds);
-      const outcomes = await duel(session, pair, limitSeconds);
+      const outcomes = await compareUntilDecided(session, pair, limitSeconds);
       const found: Finding[] = outcomes.map(({ endpoint, ratio, state }) => ({
         way: WAYS.duet,
         server,

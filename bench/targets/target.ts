@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { UsageError } from "../../shared/errors.ts";
 import type { Identity } from "../../shared/identity.ts";
 import { requestOf } from "../load/fortio.ts";
-import { SEQUENCE } from "../plan.ts";
+import { ENDPOINTS, SEQUENCE } from "../plan.ts";
 
 /** A server under test that is up. */
 export interface Target {
@@ -86,7 +86,8 @@ export async function verify(
     const expected = json ? 201 : 200;
     const wrong =
       response.status === expected ? mistakeIn(endpoint, body) : `status ${response.status}, not ${expected}`;
-    if (wrong) throw new UsageError(`${name} answers ${url}${path} with ${wrong}: mend the server, or leave it out`);
+    const remedy = ENDPOINTS.includes(endpoint) ? "give --endpoints with paths that it has" : "fix it, or leave it out";
+    if (wrong) throw new UsageError(`${name} answers ${url}${path} with ${wrong}: ${remedy}`);
   }
 }
 
@@ -112,6 +113,6 @@ async function get(url: string, signal: AbortSignal, json?: string): Promise<Res
   } catch (error) {
     signal.throwIfAborted();
     const { code, message } = error as { code?: string; message: string };
-    throw new UsageError(`${url} cannot be reached (${code ?? message}): start the server, or mend the address`);
+    throw new UsageError(`${url} cannot be reached (${code ?? message}): start the server, or fix the address`);
   }
 }

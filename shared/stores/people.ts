@@ -25,7 +25,7 @@ export async function openPeople(driver: string, file: string): Promise<People> 
     return prepare(open(file, "read"));
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : cause;
-    throw new UsageError(`"${file}" cannot be used (${reason}): make it anew with: bun createdb.ts --file ${file}`);
+    throw new UsageError(`"${file}" cannot be used (${reason}): make it again with: bun createdb.ts --file ${file}`);
   }
 }
 

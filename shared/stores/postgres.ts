@@ -24,7 +24,7 @@ export async function openPostgres(client: string, connection: Connection): Prom
   } catch (cause) {
     const { code, message } = cause as { code?: string; message: string };
     const url = connection.url.replace(/\/\/.*@/, "//");
-    throw new UsageError(`${url} cannot be used (${message || code}): start Postgres, or mend DATABASE_URL`);
+    throw new UsageError(`${url} cannot be used (${message || code}): start Postgres, or fix DATABASE_URL`);
   }
 }
 

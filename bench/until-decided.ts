@@ -33,7 +33,7 @@ const DUETS = 4;
  * Duets between two targets, freshly started in every block, until each endpoint is decided or the time is up. After
  * every block it is asked whether the interval decides; the interval is one that allows that (see sequentialInterval).
  */
-export async function duel(
+export async function compareUntilDecided(
   session: Session,
   specs: readonly [TargetSpec, TargetSpec],
   limitSeconds: number,
