@@ -4,9 +4,10 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFil
 import { delimiter, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { lock } from "proper-lockfile";
-import { type Cores, parseCpuList, splitCores } from "../bench/cores.ts";
-import { ENDPOINTS } from "../bench/plan.ts";
-import { appendSlices, COLUMNS, manifestFile, PROTOCOL, readSlices, type Slice } from "../bench/results.ts";
+import { ENDPOINTS } from "../bench/plan/endpoints.ts";
+import { manifestFile } from "../bench/records/manifest.ts";
+import { appendSlices, COLUMNS, PROTOCOL, readSlices, type Slice } from "../bench/records/slices.ts";
+import { type Cores, parseCpuList, splitCores } from "../bench/targets/cores.ts";
 import { freePort } from "../bench/targets/local.ts";
 import {
   bench,
@@ -364,7 +365,7 @@ describe("results.csv", () => {
 
   test("writers at the same time lose no row and tear none", async () => {
     const file = newFile();
-    const script = `const { appendSlices } = await import("./bench/results.ts");
+    const script = `const { appendSlices } = await import("./bench/records/slices.ts");
       for (let i = 0; i < 25; i++) await appendSlices(${JSON.stringify(file)}, [${JSON.stringify(slice)}]);`;
     writeFileSync(file, "");
     const ended = await Promise.all([1, 2, 3, 4].map(() => finish(["bun", "-e", script])));

@@ -1,7 +1,7 @@
 /** The content API in memory and in Postgres, by every client; tests/contract.test.ts has the servers that use SQLite. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { SQL } from "bun";
-import { findPrograms, type Postgres, startPostgres } from "../bench/targets/postgres.ts";
+import { findPrograms, type Postgres, startPostgres } from "../bench/stores/postgres.ts";
 import { CLIENTS, type Runtime } from "../shared/drivers/drivers.ts";
 import { contentSuite } from "./content-suite.ts";
 import { describeIf, makeDatabase, SERVERS, type Server, scratch, startServer, stopServer } from "./harness.ts";

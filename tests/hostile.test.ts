@@ -10,7 +10,7 @@ import { Validator } from "@seriousme/openapi-schema-validator";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";
 import { load } from "../bench/load/fortio.ts";
-import { ENDPOINTS } from "../bench/plan.ts";
+import { ENDPOINTS } from "../bench/plan/endpoints.ts";
 import { readIdentity, verify } from "../bench/targets/target.ts";
 import { openapi } from "../shared/content/openapi.ts";
 import { LIMITS } from "../shared/limits.ts";

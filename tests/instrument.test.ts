@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { delimiter, join, resolve } from "node:path";
-import { type Cores, parseCpuList, splitCores } from "../bench/cores.ts";
+import { rankCorrelation } from "../bench/analysis/statistics.ts";
 import { readReport } from "../bench/report/report.ts";
-import { rankCorrelation } from "../bench/statistics.ts";
+import { type Cores, parseCpuList, splitCores } from "../bench/targets/cores.ts";
 import { freePort } from "../bench/targets/local.ts";
 import {
   describeIf,

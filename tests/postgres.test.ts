@@ -5,7 +5,7 @@ import { createServer } from "node:net";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { SQL } from "bun";
-import { findPrograms, type Postgres, startPostgres } from "../bench/targets/postgres.ts";
+import { findPrograms, type Postgres, startPostgres } from "../bench/stores/postgres.ts";
 import { family } from "../bench/targets/usage.ts";
 import { describeIf, finish, run, scratch, until } from "./harness.ts";
 

@@ -16,7 +16,7 @@ import {
   sequentialState,
   smallestVisible,
   stateOf,
-} from "../bench/statistics.ts";
+} from "../bench/analysis/statistics.ts";
 
 const times = <T>(n: number, make: (i: number) => T) => Array.from({ length: n }, (_, i) => make(i));
 const mean = (values: readonly number[]) => values.reduce((total, value) => total + value) / values.length;

@@ -2,8 +2,8 @@
 import { expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { SQL } from "bun";
-import { ON_DISK } from "../bench/targets/folders.ts";
-import { findPrograms, startPostgres } from "../bench/targets/postgres.ts";
+import { ON_DISK } from "../bench/stores/folders.ts";
+import { findPrograms, startPostgres } from "../bench/stores/postgres.ts";
 import {
   bench,
   describeIf,

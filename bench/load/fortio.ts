@@ -1,5 +1,5 @@
 import { UsageError } from "../../shared/errors.ts";
-import { pinned } from "../cores.ts";
+import { pinned } from "../targets/cores.ts";
 import { type Histogram, percentile } from "./histogram.ts";
 
 /** What a load generator saw in one slice. Latencies count from the send, errors included, in ms. */

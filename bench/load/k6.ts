@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { pinned } from "../cores.ts";
+import { pinned } from "../targets/cores.ts";
 import { generate, type Load, type LoadOptions, type StepLoad } from "./fortio.ts";
 import type { Histogram } from "./histogram.ts";
 

@@ -1,5 +1,5 @@
 /**
- * Asks servers that rest for something forty times a second, so that none of them idles: see bench/awake.ts. Its argument is
+ * Asks servers that rest for something forty times a second, so that none of them idles: see bench/measure/awake.ts. Its argument is
  * JSON with their URLs and paths; each line of its input is a JSON list of URLs that are loaded until the next. Ends with its
  * input.
  */

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { type Cores, parseCpuList, pinned } from "../cores.ts";
+import { type Cores, parseCpuList, pinned } from "../targets/cores.ts";
 import { readCores } from "../targets/usage.ts";
 
 /** How fast a core is, in nanoseconds; medians, so that short pauses do not count. */

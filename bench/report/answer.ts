@@ -1,8 +1,8 @@
 import type { Identity } from "../../shared/identity.ts";
-import { SEQUENCE } from "../plan.ts";
-import type { Manifest } from "../session.ts";
-import { promiseOf } from "../slo.ts";
-import { type Interval, stateOf } from "../statistics.ts";
+import { type Interval, stateOf } from "../analysis/statistics.ts";
+import { promiseOf } from "../measure/slo.ts";
+import { SEQUENCE } from "../plan/endpoints.ts";
+import type { Manifest } from "../records/manifest.ts";
 import { count, listed, percent, ratio } from "./format.ts";
 import type { Endpoint } from "./report.ts";
 

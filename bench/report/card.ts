@@ -1,8 +1,10 @@
 /** What a run says in about twelve lines: who needs least, what a choice costs, whether it matters, what the run cannot see. */
-import { parseCpuList } from "../cores.ts";
-import { PRESETS, totalSeconds } from "../plan.ts";
-import { stateOf } from "../statistics.ts";
-import { UNRANKED } from "../verdict.ts";
+
+import { stateOf } from "../analysis/statistics.ts";
+import { UNRANKED } from "../analysis/verdict.ts";
+import { totalSeconds } from "../plan/duration.ts";
+import { PRESETS } from "../plan/presets.ts";
+import { parseCpuList } from "../targets/cores.ts";
 import { capacities, circumstances, limits, NO_DATABASE, twinsOf } from "./answer.ts";
 import { count, listed, percent, word } from "./format.ts";
 import { cpuOf } from "./machine.ts";

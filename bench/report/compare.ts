@@ -1,8 +1,8 @@
 import { UsageError } from "../../shared/errors.ts";
-import { analyse, NOTHING } from "../analysis.ts";
-import type { Slice } from "../results.ts";
-import type { Manifest } from "../session.ts";
-import { type Interval, independentRatio, stateOf } from "../statistics.ts";
+import { type Interval, independentRatio, stateOf } from "../analysis/statistics.ts";
+import { analyse, NOTHING } from "../analysis/tables.ts";
+import type { Manifest } from "../records/manifest.ts";
+import type { Slice } from "../records/slices.ts";
 import { ratio } from "./format.ts";
 import { machinesDiffer } from "./machine.ts";
 import { render } from "./text.ts";

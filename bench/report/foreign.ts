@@ -1,4 +1,4 @@
-import type { PlainRow } from "../results.ts";
+import type { PlainRow } from "../records/slices.ts";
 import { listed } from "./format.ts";
 
 /** What can be said of results that have no repetition, no CPU time and no calibration. */

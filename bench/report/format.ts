@@ -1,6 +1,6 @@
-import type { Row } from "../analysis.ts";
-import { SEQUENCE } from "../plan.ts";
-import type { Interval } from "../statistics.ts";
+import type { Interval } from "../analysis/statistics.ts";
+import type { Row } from "../analysis/tables.ts";
+import { SEQUENCE } from "../plan/endpoints.ts";
 import type { Endpoint, Report } from "./report.ts";
 
 export const count = (value: number) => Math.round(value).toLocaleString("en-US");

@@ -1,11 +1,14 @@
 /** One line each: what a plan will do, what came out of `duet`, `tax`, `--slo` and `self-test`. */
-import type { Cores } from "../cores.ts";
-import { isHere, orderOf, type Plan, totalSeconds } from "../plan.ts";
+
+import { proportionInterval } from "../analysis/statistics.ts";
+import { type Capacity, promiseOf, type Slo } from "../measure/slo.ts";
+import type { Outcome } from "../measure/until-decided.ts";
+import { totalSeconds } from "../plan/duration.ts";
+import { orderOf, type Plan } from "../plan/plan.ts";
+import { isHere } from "../plan/targets.ts";
 import type { ScheduleFinding } from "../self-test/schedules.ts";
 import type { Finding } from "../self-test/self-test.ts";
-import { type Capacity, promiseOf, type Slo } from "../slo.ts";
-import { proportionInterval } from "../statistics.ts";
-import type { Outcome } from "../until-decided.ts";
+import type { Cores } from "../targets/cores.ts";
 import { percent, ratio } from "./format.ts";
 import { render } from "./text.ts";
 

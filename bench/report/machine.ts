@@ -1,10 +1,11 @@
 /** What the machine was, in plain words: part of every result. */
+
+import { median } from "../analysis/statistics.ts";
 import type { Fingerprint, Speed } from "../machine/fingerprint.ts";
 import type { Machine } from "../machine/identity.ts";
-import { isHere } from "../plan.ts";
-import type { Slice } from "../results.ts";
-import type { Manifest } from "../session.ts";
-import { median } from "../statistics.ts";
+import { isHere } from "../plan/targets.ts";
+import type { Manifest } from "../records/manifest.ts";
+import type { Slice } from "../records/slices.ts";
 import { listed, percent } from "./format.ts";
 
 type Fingerprints = readonly Fingerprint[];

@@ -1,6 +1,6 @@
 /** The same question on several machines: side by side, none of them the answer. */
 import { markdownTable } from "markdown-table";
-import { median, stateOf } from "../statistics.ts";
+import { median, stateOf } from "../analysis/statistics.ts";
 import { percent } from "./format.ts";
 import { duration, machineLine } from "./machine.ts";
 import type { Report } from "./report.ts";

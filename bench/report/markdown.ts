@@ -1,5 +1,5 @@
 import { markdownTable } from "markdown-table";
-import type { Row } from "../analysis.ts";
+import type { Row } from "../analysis/tables.ts";
 import { COLUMNS, type Column, coldTable, NOTES, overview, SERVER_COLUMNS, stepTable } from "./format.ts";
 import type { Endpoint, Report } from "./report.ts";
 import { precisionLine, summary } from "./terminal.ts";

@@ -1,13 +1,12 @@
-import { existsSync, readFileSync } from "node:fs";
 import { UsageError } from "../../shared/errors.ts";
-import { analyse, inOrder, NOTHING, type Table } from "../analysis.ts";
-import { type MainEffect, mainEffects } from "../effects.ts";
+import { type MainEffect, mainEffects } from "../analysis/effects.ts";
+import { mean, median } from "../analysis/statistics.ts";
+import { type Coldness, coldnessOf, relativeCosts, type Window } from "../analysis/steadiness.ts";
+import { analyse, inOrder, NOTHING, type Table } from "../analysis/tables.ts";
 import { type Histogram, percentile } from "../load/histogram.ts";
-import { isStep, WORKLOADS, type Workload } from "../plan.ts";
-import { manifestFile, readResults, type Slice } from "../results.ts";
-import type { Manifest } from "../session.ts";
-import { mean, median } from "../statistics.ts";
-import { type Coldness, coldnessOf, relativeCosts, type Window } from "../steadiness.ts";
+import { isStep, WORKLOADS, type Workload } from "../plan/endpoints.ts";
+import { type Manifest, manifestOf } from "../records/manifest.ts";
+import { readResults, type Slice } from "../records/slices.ts";
 import { answerOf } from "./answer.ts";
 import { machineSays } from "./machine.ts";
 
@@ -84,12 +83,6 @@ export function kindOf({ endpoints, manifest }: Report): Kind {
   const names = new Set(endpoints.map(({ endpoint }) => endpoint));
   const workloads = Object.keys(WORKLOADS) as Workload[];
   return workloads.find((workload) => WORKLOADS[workload].endpoints.some((endpoint) => names.has(endpoint))) ?? "read";
-}
-
-/** Null where results/<run>.json is missing. */
-export function manifestOf(file: string, run: string): Manifest | null {
-  const manifest = manifestFile(file, run);
-  return existsSync(manifest) ? JSON.parse(readFileSync(manifest, "utf8")) : null;
 }
 
 /** Oldest first. */

@@ -1,5 +1,5 @@
-import type { Row } from "../analysis.ts";
-import type { Comparison } from "../statistics.ts";
+import type { Comparison } from "../analysis/statistics.ts";
+import type { Row } from "../analysis/tables.ts";
 import { card } from "./card.ts";
 import { COLUMNS, type Column, coldTable, NOTES, overview, percent, SERVER_COLUMNS, stepTable } from "./format.ts";
 import { cpuOf } from "./machine.ts";

@@ -1,9 +1,9 @@
-import { analyse, NOTHING, type Table } from "../analysis.ts";
-import type { LocalSpec } from "../plan.ts";
-import { measure } from "../run.ts";
-import type { Session } from "../session.ts";
-import type { Interval } from "../statistics.ts";
-import { TOLERANCE } from "../steadiness.ts";
+import type { Interval } from "../analysis/statistics.ts";
+import { TOLERANCE } from "../analysis/steadiness.ts";
+import { analyse, NOTHING, type Table } from "../analysis/tables.ts";
+import { measure } from "../measure/blocks.ts";
+import type { Session } from "../measure/session.ts";
+import type { LocalSpec } from "../plan/targets.ts";
 import { SCHEDULES } from "./scheduled.ts";
 
 /** What a run said of a server with a schedule. */

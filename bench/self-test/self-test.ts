@@ -1,11 +1,11 @@
 import matrix from "../../servers/matrix.json" with { type: "json" };
-import type { LocalSpec } from "../plan.ts";
-import { withTargets } from "../run.ts";
-import { lastBlock, type Session } from "../session.ts";
-import { solo } from "../slices.ts";
-import { meanInterval, type State, stateOf } from "../statistics.ts";
-import { compareUntilDecided } from "../until-decided.ts";
-import { warmEndpoint, warmRestarted } from "../warmup.ts";
+import { meanInterval, type State, stateOf } from "../analysis/statistics.ts";
+import { withTargets } from "../measure/blocks.ts";
+import { lastBlock, type Session } from "../measure/session.ts";
+import { solo } from "../measure/slices.ts";
+import { compareUntilDecided } from "../measure/until-decided.ts";
+import { warmEndpoint, warmRestarted } from "../measure/warmup.ts";
+import type { LocalSpec } from "../plan/targets.ts";
 
 /** What the handicapped of two servers does more per request. */
 export const HANDICAP = 0.05;

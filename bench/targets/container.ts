@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { Identity } from "../../shared/identity.ts";
-import type { DockerSpec } from "../plan.ts";
+import type { DockerSpec } from "../plan/targets.ts";
 import type { Engine } from "./engine.ts";
 import { type Reading, type Target, untilReady } from "./target.ts";
 

@@ -9,8 +9,8 @@ import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { UsageError } from "../../shared/errors.ts";
-import type { EngineSpec } from "../plan.ts";
-import { isAlive } from "./folders.ts";
+import type { EngineSpec } from "../plan/targets.ts";
+import { isAlive } from "../stores/folders.ts";
 
 /** An engine that has the image and the database. */
 export interface Engine {

@@ -2,9 +2,9 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { pinned } from "../cores.ts";
-import type { LocalSpec } from "../plan.ts";
-import type { ServerStore } from "./stores.ts";
+import type { LocalSpec } from "../plan/targets.ts";
+import type { ServerStore } from "../stores/stores.ts";
+import { pinned } from "./cores.ts";
 import { readItself, type Target, untilReady } from "./target.ts";
 
 /** How long it may take to end; the contract gives it 5 s. */

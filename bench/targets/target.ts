@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { UsageError } from "../../shared/errors.ts";
 import type { Identity } from "../../shared/identity.ts";
 import { requestOf } from "../load/fortio.ts";
-import { ENDPOINTS, SEQUENCE } from "../plan.ts";
+import { ENDPOINTS, SEQUENCE } from "../plan/endpoints.ts";
 
 /** A server under test that is up. */
 export interface Target {

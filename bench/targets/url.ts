@@ -1,5 +1,5 @@
 import { UsageError } from "../../shared/errors.ts";
-import type { UrlSpec } from "../plan.ts";
+import type { UrlSpec } from "../plan/targets.ts";
 import { readIdentity, readItself, type Target } from "./target.ts";
 
 /** A server that runs already, here or elsewhere; it is left running. */

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { type Cores, coresOf, parseCpuList } from "../cores.ts";
 import type { Load } from "../load/fortio.ts";
+import { type Cores, coresOf, parseCpuList } from "./cores.ts";
 import type { Target } from "./target.ts";
 
 /** What a server used during a slice; null where it cannot be seen. */

@@ -1,6 +1,6 @@
 import * as Plot from "@observablehq/plot";
-import type { MainEffect } from "../../effects.ts";
-import type { Interval } from "../../statistics.ts";
+import type { MainEffect } from "../../analysis/effects.ts";
+import type { Interval } from "../../analysis/statistics.ts";
 import { word } from "../format.ts";
 import type { Endpoint } from "../report.ts";
 

@@ -1,18 +1,21 @@
+import { takeFingerprint } from "../machine/fingerprint.ts";
+import { duration } from "../plan/duration.ts";
+import { isStep, WORKLOADS } from "../plan/endpoints.ts";
+import { orderOf, type Plan } from "../plan/plan.ts";
+import { isHere, type LocalSpec, type TargetSpec } from "../plan/targets.ts";
+import type { Slice } from "../records/slices.ts";
+import { openStores } from "../stores/stores.ts";
+import { startContainer } from "../targets/container.ts";
+import { type Cores, splitCores } from "../targets/cores.ts";
+import { openEngine } from "../targets/engine.ts";
+import { start } from "../targets/local.ts";
+import { type Target, verify } from "../targets/target.ts";
+import { attach } from "../targets/url.ts";
 import { keepAwake } from "./awake.ts";
 import { type Calibration, calibrate, ceiling, lineSpeed } from "./calibrate.ts";
-import { type Cores, splitCores } from "./cores.ts";
-import { takeFingerprint } from "./machine/fingerprint.ts";
-import { duration, isHere, isStep, type LocalSpec, orderOf, type Plan, type TargetSpec, WORKLOADS } from "./plan.ts";
-import type { Slice } from "./results.ts";
 import { lastBlock, type Session } from "./session.ts";
 import { duet, solo } from "./slices.ts";
 import { type Bracket, type Capacity, capacityOf, type Slo, STARTS, searchCapacity, type Trial } from "./slo.ts";
-import { startContainer } from "./targets/container.ts";
-import { openEngine } from "./targets/engine.ts";
-import { start } from "./targets/local.ts";
-import { openStores } from "./targets/stores.ts";
-import { type Target, verify } from "./targets/target.ts";
-import { attach } from "./targets/url.ts";
 import { warmEndpoint, warmRestarted } from "./warmup.ts";
 
 export const coresFor = (plan: Plan): Cores | null =>

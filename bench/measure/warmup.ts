@@ -1,11 +1,12 @@
-import { coresOf, moveTo } from "./cores.ts";
-import { ENDPOINTS, parseTarget, WORKLOADS, type Workload } from "./plan.ts";
+import { isChanging, MOST_WINDOWS, noiseOf, relativeCosts, type Warmth } from "../analysis/steadiness.ts";
+import { ENDPOINTS, WORKLOADS, type Workload } from "../plan/endpoints.ts";
+import { parseTarget } from "../plan/targets.ts";
+import { coresOf, moveTo } from "../targets/cores.ts";
+import { start } from "../targets/local.ts";
+import type { Target } from "../targets/target.ts";
+import { family } from "../targets/usage.ts";
 import type { Session } from "./session.ts";
 import { type Measured, together } from "./slices.ts";
-import { isChanging, MOST_WINDOWS, noiseOf, relativeCosts, type Warmth } from "./steadiness.ts";
-import { start } from "./targets/local.ts";
-import type { Target } from "./targets/target.ts";
-import { family } from "./targets/usage.ts";
 
 /** Seconds of load per target after which a restart's warm-up ends, whatever the number of requests. */
 const MOST_SECONDS = 20;

@@ -1,6 +1,6 @@
-import type { Row, Table } from "./analysis.ts";
-import type { Slice } from "./results.ts";
+import type { Slice } from "../records/slices.ts";
 import { contrast, type Interval, meanInterval } from "./statistics.ts";
+import type { Row, Table } from "./tables.ts";
 
 export type Factor = "runtime" | "framework" | "driver" | "workers" | "settings";
 

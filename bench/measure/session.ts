@@ -3,54 +3,22 @@ import { createHash } from "node:crypto";
 import { createReadStream, existsSync, readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { pipeline } from "node:stream/promises";
-import { UsageError } from "../shared/errors.ts";
-import type { Identity } from "../shared/identity.ts";
+import { UsageError } from "../../shared/errors.ts";
+import type { Warmths } from "../analysis/steadiness.ts";
+import { findAgents, loadFrom } from "../load/agents.ts";
+import { type LoadGenerator, load, requestOf } from "../load/fortio.ts";
+import { loadSequence } from "../load/k6.ts";
+import { readMachine } from "../machine/identity.ts";
+import { SEQUENCE } from "../plan/endpoints.ts";
+import type { Plan } from "../plan/plan.ts";
+import { type Manifest, manifestFile } from "../records/manifest.ts";
+import { checkResults, PROTOCOL, readSlices, type Slice, writeWhole } from "../records/slices.ts";
+import type { Progress } from "../report/progress.ts";
+import type { Stores } from "../stores/stores.ts";
+import type { Cores } from "../targets/cores.ts";
+import type { Engine } from "../targets/engine.ts";
+import type { Target } from "../targets/target.ts";
 import type { Keeper } from "./awake.ts";
-import type { Calibration } from "./calibrate.ts";
-import type { Cores } from "./cores.ts";
-import { findAgents, loadFrom } from "./load/agents.ts";
-import { type LoadGenerator, load, requestOf } from "./load/fortio.ts";
-import type { Histogram } from "./load/histogram.ts";
-import { loadSequence } from "./load/k6.ts";
-import type { Fingerprint } from "./machine/fingerprint.ts";
-import { type Machine, readMachine } from "./machine/identity.ts";
-import { type Plan, SEQUENCE, type Step } from "./plan.ts";
-import type { Progress } from "./report/progress.ts";
-import { checkResults, manifestFile, PROTOCOL, readSlices, type Slice, writeWhole } from "./results.ts";
-import type { Capacity, Slo } from "./slo.ts";
-import type { Warmths } from "./steadiness.ts";
-import type { Engine } from "./targets/engine.ts";
-import type { Stores } from "./targets/stores.ts";
-import type { Target } from "./targets/target.ts";
-
-/** What is kept of a run beside its rows, in results/<run>.json. */
-export interface Manifest {
-  readonly run: string;
-  readonly protocol: number;
-  readonly host: string;
-  readonly plan: Plan;
-  readonly cores: Cores | null;
-  /** Versions, commit and data: what another would need to repeat it. */
-  environment: Readonly<Record<string, unknown>>;
-  /** The one that makes the load and, unless they run elsewhere, has the servers. */
-  readonly machine: Machine;
-  /** How fast it was before and after each block; none where cores cannot be chosen. */
-  fingerprints: (Fingerprint & { readonly block: number })[];
-  ceiling: number | null;
-  /** Target -> endpoint -> calibration. */
-  calibration: Record<string, Record<string, Calibration>>;
-  /** Target -> bytes per second of the line to it. */
-  lineBytesPerSecond: Record<string, number | null>;
-  /** Target -> where it keeps contents, of runs that write. */
-  stores: Record<string, Identity["store"]>;
-  /** Target -> endpoint -> the highest rate that keeps a promise, where that was searched. */
-  capacities: Record<string, Record<string, Capacity & { readonly slo: Slo }>>;
-  /** What was done, in this order; target -> endpoint -> its warm-up. */
-  blocks: { block: number; steps: readonly Step[]; warmup: Warmths }[];
-  /** Target -> endpoint -> latencies of all its solo slices. */
-  histograms: Record<string, Record<string, Histogram>>;
-  seconds: { loaded: number; total: number };
-}
 
 /** Everything that measuring in one run shares. */
 export interface Session {

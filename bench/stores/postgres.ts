@@ -7,9 +7,9 @@ import { delimiter, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { SQL } from "bun";
 import { UsageError } from "../../shared/errors.ts";
-import { pinned } from "../cores.ts";
+import { pinned } from "../targets/cores.ts";
+import { freePort } from "../targets/local.ts";
 import { folderOnDisk } from "./folders.ts";
-import { freePort } from "./local.ts";
 
 export interface Postgres {
   /** postgres://…, with the password; stays the same over restarts. */

@@ -1,9 +1,9 @@
-import type { Cores } from "./cores.ts";
-import { type LoadGenerator, load } from "./load/fortio.ts";
-import { UNLOADED_SECONDS } from "./plan.ts";
-import { start } from "./targets/local.ts";
-import type { Target } from "./targets/target.ts";
-import { watch } from "./targets/usage.ts";
+import { type LoadGenerator, load } from "../load/fortio.ts";
+import { UNLOADED_SECONDS } from "../plan/duration.ts";
+import type { Cores } from "../targets/cores.ts";
+import { start } from "../targets/local.ts";
+import type { Target } from "../targets/target.ts";
+import { watch } from "../targets/usage.ts";
 
 /** Of one target at one endpoint. */
 export interface Calibration {

@@ -1,15 +1,14 @@
 /** `./bench.sh report`: what is in results files, shown in one way or another. */
-import { readFileSync } from "node:fs";
 import { UsageError } from "../../shared/errors.ts";
-import { isPlain, readPlain, readResults, writeWhole } from "../results.ts";
-import { comparison } from "./compare.ts";
-import { foreign } from "./foreign.ts";
-import { html } from "./html.ts";
-import { machinesPage, sideBySide } from "./machines.ts";
-import { firstScreen, markdown } from "./markdown.ts";
-import { picture } from "./picture.ts";
-import { allReports, type Kind, kindOf, manifestOf, newestOf, type Report, readReport, runsOf } from "./report.ts";
-import { summary, terminal } from "./terminal.ts";
+import { manifestOf } from "../records/manifest.ts";
+import { isPlain, readPlain, readResults } from "../records/slices.ts";
+import { comparison } from "../report/compare.ts";
+import { write, writeDocs } from "../report/docs.ts";
+import { foreign } from "../report/foreign.ts";
+import { html } from "../report/html.ts";
+import { markdown } from "../report/markdown.ts";
+import { allReports, type Report, readReport, runsOf } from "../report/report.ts";
+import { summary, terminal } from "../report/terminal.ts";
 
 export interface ReportOptions {
   readonly run?: string;
@@ -75,58 +74,4 @@ function compareRuns(files: readonly string[], runs: readonly string[]): string 
   });
   const [first, second] = runs.map((run) => files.map((file) => manifestOf(file, run)).find(Boolean) ?? null);
   return comparison(a ?? [], b ?? [], [first ?? null, second ?? null]);
-}
-
-/** Have places `<!-- name -->` that are written from the committed runs. */
-export const DOCS = ["README.md", "docs/results.md", "docs/writes.md"];
-/** Of the newest run of each kind. */
-export const PAGES: Readonly<Record<Kind, string | null>> = {
-  read: "docs/report.html",
-  content: "docs/content.html",
-  users: "docs/users.html",
-  capacity: null,
-};
-export const PICTURE = "docs/results.svg";
-export const MACHINES = "docs/machines.md";
-
-/** What stands at each place, as far as there are runs. @param reports oldest first */
-export function placesOf(reports: readonly Report[]): Map<string, string> {
-  const newest = newestOf(reports);
-  const [read, capacity] = [newest.get("read"), newest.get("capacity")];
-  return new Map([
-    ...[...newest].map(([kind, report]) => [kind, markdown(report)] as const),
-    ...(read ? [["answer", firstScreen(read)] as const] : []),
-    ...(capacity ? [["writes", capacity.answer.map((line) => `- ${line}`).join("\n")] as const] : []),
-    ["machines", sideBySide(ofMatrix(reports))],
-  ]);
-}
-
-/** @returns a text with its places filled. */
-export const filled = (text: string, places: ReadonlyMap<string, string>): string =>
-  [...places].reduce(
-    (all, [place, shown]) =>
-      all.replace(new RegExp(`(?<=<!-- ${place} -->\n).*?(?=<!-- /${place} -->)`, "s"), () => `\n${shown}\n\n`),
-    text,
-  );
-
-const ofMatrix = (reports: readonly Report[]) => reports.filter((report) => kindOf(report) === "read");
-
-async function writeDocs(reports: readonly Report[]): Promise<void> {
-  for (const [kind, report] of newestOf(reports)) {
-    const page = PAGES[kind];
-    if (page) write(page, await html(report));
-    if (kind === "read") write(PICTURE, picture(report));
-  }
-  write(MACHINES, machinesPage(ofMatrix(reports)));
-  const places = placesOf(reports);
-  for (const doc of DOCS) write(doc, filled(readFileSync(doc, "utf8"), places));
-}
-
-/** @throws UsageError where it cannot. */
-function write(file: string, text: string): void {
-  try {
-    writeWhole(file, text);
-  } catch (error) {
-    throw new UsageError(`"${file}" cannot be written (${(error as Error).message})`);
-  }
 }

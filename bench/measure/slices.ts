@@ -1,16 +1,17 @@
 import { hostname } from "node:os";
-import { UsageError } from "../shared/errors.ts";
-import type { Identity } from "../shared/identity.ts";
-import { parseCpuList } from "./cores.ts";
-import { overlap } from "./load/agents.ts";
-import type { Load, LoadOptions, StepLoad } from "./load/fortio.ts";
-import { type Histogram, merge } from "./load/histogram.ts";
-import { type Plan, WORKLOADS } from "./plan.ts";
-import { appendSlices, PROTOCOL, type Slice } from "./results.ts";
+import { UsageError } from "../../shared/errors.ts";
+import type { Identity } from "../../shared/identity.ts";
+import { isFailing, verdictOf } from "../analysis/verdict.ts";
+import { overlap } from "../load/agents.ts";
+import type { Load, LoadOptions, StepLoad } from "../load/fortio.ts";
+import { type Histogram, merge } from "../load/histogram.ts";
+import { WORKLOADS } from "../plan/endpoints.ts";
+import type { Plan } from "../plan/plan.ts";
+import { appendSlices, PROTOCOL, type Slice } from "../records/slices.ts";
+import { parseCpuList } from "../targets/cores.ts";
+import { readIdentity, type Target } from "../targets/target.ts";
+import { type Usage, watch, watchCores } from "../targets/usage.ts";
 import type { Session } from "./session.ts";
-import { readIdentity, type Target } from "./targets/target.ts";
-import { type Usage, watch, watchCores } from "./targets/usage.ts";
-import { isFailing, verdictOf } from "./verdict.ts";
 
 /** One target in one slice. */
 export interface Measured {

@@ -1,8 +1,8 @@
 import { join } from "node:path";
-import { pinned } from "./cores.ts";
-import { WORKLOADS } from "./plan.ts";
+import { WORKLOADS } from "../plan/endpoints.ts";
+import { pinned } from "../targets/cores.ts";
+import type { Target } from "../targets/target.ts";
 import type { Session } from "./session.ts";
-import type { Target } from "./targets/target.ts";
 
 /** Keeps servers from idling while others are measured. */
 export interface Keeper {
@@ -11,7 +11,7 @@ export interface Keeper {
   stop(): Promise<void>;
 }
 
-const SCRIPT = join(import.meta.dirname, "load/trickle.ts");
+const SCRIPT = join(import.meta.dirname, "../load/trickle.ts");
 
 /**
  * Asks each target that was started here and rests for something now and then. V8 takes eight seconds without much

@@ -8,13 +8,13 @@ import {
   renameSync,
   writeFileSync,
 } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { CsvError, parse } from "csv-parse/sync";
 import { stringify } from "csv-stringify/sync";
 import { lock } from "proper-lockfile";
-import { UsageError } from "../shared/errors.ts";
-import { readBytes } from "../shared/read-bytes.ts";
-import type { Verdict } from "./verdict.ts";
+import { UsageError } from "../../shared/errors.ts";
+import { readBytes } from "../../shared/read-bytes.ts";
+import type { Verdict } from "../analysis/verdict.ts";
 
 /** How slices are made. Rows of different protocols must not be compared. */
 export const PROTOCOL = 3;
@@ -224,11 +224,6 @@ function cell(content: Slice[keyof Slice]): string | number | null {
 function value(column: string, text: string | undefined): string | number | null {
   if (text === undefined || text === "") return null;
   return TEXT.has(column) ? text : Number(text);
-}
-
-/** @returns the file that belongs to a run, beside the rows: what is needed to judge or to repeat it. */
-export function manifestFile(results: string, run: string): string {
-  return join(dirname(results), "results", `${run.replaceAll(":", "")}.json`);
 }
 
 /** Replaces a file as a whole, so that it is valid at every moment. */

@@ -1,7 +1,3 @@
-import type { TargetSpec } from "./plan.ts";
-import { lookAtMachine, withTargets } from "./run.ts";
-import { lastBlock, type Session } from "./session.ts";
-import { duet } from "./slices.ts";
 import {
   type Interval,
   mean,
@@ -9,7 +5,11 @@ import {
   sequentialInterval,
   sequentialSmallestVisible,
   sequentialState,
-} from "./statistics.ts";
+} from "../analysis/statistics.ts";
+import type { TargetSpec } from "../plan/targets.ts";
+import { lookAtMachine, withTargets } from "./blocks.ts";
+import { lastBlock, type Session } from "./session.ts";
+import { duet } from "./slices.ts";
 import { warmEndpoint, warmRestarted, warmthOf } from "./warmup.ts";
 
 /** What two targets are to each other at one endpoint. */

@@ -1,5 +1,5 @@
-import { UsageError } from "../shared/errors.ts";
-import { meanInterval } from "./statistics.ts";
+import { UsageError } from "../../shared/errors.ts";
+import { meanInterval } from "../analysis/statistics.ts";
 
 /** A promise about latency, as `p99<50ms`. */
 export interface Slo {

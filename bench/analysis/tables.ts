@@ -1,6 +1,6 @@
-import { type Histogram, percentile } from "./load/histogram.ts";
-import { ENDPOINTS } from "./plan.ts";
-import type { Slice } from "./results.ts";
+import { type Histogram, percentile } from "../load/histogram.ts";
+import { ENDPOINTS } from "../plan/endpoints.ts";
+import type { Slice } from "../records/slices.ts";
 import {
   type Comparison,
   compare,

@@ -1,0 +1,84 @@
+import matrix from "../../servers/matrix.json" with { type: "json" };
+import { UsageError } from "../../shared/errors.ts";
+import { closeSession, newSession } from "../measure/session.ts";
+import { compareUntilDecided } from "../measure/until-decided.ts";
+import { makePlan } from "../plan/plan.ts";
+import { PAIR, PAIR_ENDPOINTS } from "../plan/presets.ts";
+import { type LocalSpec, parseEither, parseTarget } from "../plan/targets.ts";
+import { outcome } from "../report/lines.ts";
+import { showProgress } from "../report/progress.ts";
+import { splitCores } from "../targets/cores.ts";
+import { keepOffServers } from "./run.ts";
+
+const servers = Object.keys(matrix);
+
+/** As the command line has them. */
+export interface PairOptions {
+  readonly servers?: string[];
+  readonly endpoints?: string[];
+  readonly connections: number;
+  readonly seconds: number;
+  readonly warmup?: number;
+  readonly results: string;
+  readonly name?: string[];
+}
+
+/** A session for pairs of targets; the plan names none, as they change. */
+export async function pairSession(
+  { endpoints = PAIR_ENDPOINTS, connections, warmup, results }: PairOptions,
+  seconds: number,
+  signal: AbortSignal,
+) {
+  const options = { urls: [], names: [], servers: [], endpoints, connections, preset: "quick", seed: 0 } as const;
+  const plan = {
+    ...makePlan(options, servers),
+    targets: [],
+    amount: { ...PAIR, warmRequests: warmup ?? PAIR.warmRequests },
+  };
+  const session = await newSession(plan, splitCores(), results, showProgress(seconds), signal);
+  keepOffServers(session);
+  return session;
+}
+
+/** @throws UsageError for a server that is not in the matrix, or has a driver or workers: those have no twin. */
+export function plainServers({ servers: chosen = servers }: PairOptions): readonly string[] {
+  const unknown = chosen.find((name) => !servers.includes(name));
+  if (unknown === undefined) return chosen;
+  throw new UsageError(`--servers has "${unknown}": choose from ${servers.join(" ")}`);
+}
+
+/** `duet`. @throws UsageError */
+export async function compareTwo(a: string, b: string, options: PairOptions, signal: AbortSignal): Promise<void> {
+  const [first, second] = options.name ?? [];
+  const pair = [parseEither(a, servers, first), parseEither(b, servers, second)] as const;
+  const limit = options.seconds * (options.endpoints ?? PAIR_ENDPOINTS).length;
+  const session = await pairSession(options, limit, signal);
+  try {
+    for (const one of await compareUntilDecided(session, pair, limit))
+      session.progress.say(outcome(`${a} ÷ ${b}`, one));
+  } finally {
+    await closeSession(session);
+  }
+}
+
+/** `tax`. @throws UsageError */
+export async function tax(options: PairOptions, signal: AbortSignal): Promise<void> {
+  const chosen = plainServers(options);
+  const limit = options.seconds * (options.endpoints ?? PAIR_ENDPOINTS).length;
+  const session = await pairSession(options, limit * chosen.length, signal);
+  try {
+    for (const server of chosen) {
+      for (const one of await compareUntilDecided(session, [parseTarget(server, servers), byHand(server)], limit))
+        session.progress.say(outcome(`${server} ÷ by hand`, one));
+    }
+  } finally {
+    await closeSession(session);
+  }
+}
+
+/** The same routes without adapter and shared routes, in tests/handwritten/. */
+function byHand(server: string): LocalSpec {
+  const [runtime = "", framework = ""] = server.split("-");
+  const file = `tests/handwritten/${framework === "raw" ? server : framework}.ts`;
+  return { kind: "local", name: `${server} by hand`, command: [runtime, file], env: { NODE_ENV: "production" } };
+}

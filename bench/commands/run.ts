@@ -1,0 +1,136 @@
+import { dirname, join } from "node:path";
+import matrix from "../../servers/matrix.json" with { type: "json" };
+import { UsageError } from "../../shared/errors.ts";
+import { capacitySeconds, coresFor, measure, measureCapacity, withTargets } from "../measure/blocks.ts";
+import { closeSession, newSession, resumeSession, type Session } from "../measure/session.ts";
+import type { Slo } from "../measure/slo.ts";
+import { totalSeconds } from "../plan/duration.ts";
+import type { Workload } from "../plan/endpoints.ts";
+import { makePlan, type Plan } from "../plan/plan.ts";
+import { PRESETS } from "../plan/presets.ts";
+import { capacityLine, describe, order } from "../report/lines.ts";
+import { type Progress, showProgress } from "../report/progress.ts";
+import { reportOf } from "../report/report.ts";
+import { moveTo } from "../targets/cores.ts";
+import { addressOf } from "../targets/engine.ts";
+import { show, writePage } from "./report.ts";
+
+const servers = Object.keys(matrix);
+
+/** As the command line has them. */
+export interface RunOptions {
+  readonly quick?: boolean;
+  readonly standard?: boolean;
+  readonly full?: boolean;
+  readonly servers?: string[];
+  readonly workload: Workload;
+  readonly docker?: string | true;
+  readonly image: string;
+  readonly cpuset?: string;
+  readonly memory?: string;
+  readonly readOnly?: true;
+  readonly agents?: string[];
+  readonly endpoints?: string[];
+  readonly connections: number;
+  readonly warmup?: number;
+  readonly results: string;
+  readonly seconds?: number;
+  readonly rate?: number;
+  readonly slo?: Slo;
+  readonly name?: string[];
+  readonly seed: number;
+  readonly resume?: string;
+  readonly dryRun?: boolean;
+  readonly details?: boolean;
+}
+
+/** Measures servers of the matrix, or those at `urls`, and says what came out. @throws UsageError */
+export async function run(urls: readonly string[], options: RunOptions, signal: AbortSignal): Promise<void> {
+  const { name: names = [], servers: chosen = [], endpoints = [], agents = [], resume, slo, dryRun } = options;
+  const { connections, seconds, warmup, rate, seed, workload, results } = options;
+  const presets = (Object.keys(PRESETS) as (keyof typeof PRESETS)[]).filter((preset) => options[preset]);
+  if (presets.length > 1) throw new UsageError(`--${presets.join(" --")}: choose one`);
+  const preset = presets[0] ?? "quick";
+  if (resume) return finish(resumeSession(resume, results, signal, progressOf), options);
+  const engine = await engineOf(options, signal);
+  const plan = makePlan(
+    {
+      workload,
+      urls,
+      names,
+      servers: chosen,
+      engine,
+      agents,
+      endpoints,
+      connections,
+      preset,
+      seconds,
+      warmup,
+      rate,
+      seed,
+    },
+    servers,
+  );
+  if (dryRun) return console.log(`${describe(plan, coresFor(plan))}\n\n${order(plan)}`);
+  const session = await newSession(plan, coresFor(plan), results, progressOf(plan, slo), signal);
+  const running = plan.targets.filter(({ kind }) => kind === "url");
+  await withTargets(session, running, async () => {}); // mistakes are said before anything is measured
+  if (slo) return capacity(session, slo);
+  session.progress.say(describe(plan, session.manifest.cores));
+  session.save();
+  await finish(session, options);
+}
+
+/** @throws UsageError for options of containers without --docker. */
+async function engineOf({ docker, image, cpuset, memory, readOnly }: RunOptions, signal: AbortSignal) {
+  const run = [
+    ...(cpuset ? ["--cpuset-cpus", cpuset] : []),
+    ...(memory ? ["--memory", memory] : []),
+    ...(readOnly ? ["--read-only"] : []),
+  ];
+  const tagged = /:[^/]*$/.test(image) ? image : `${image}:latest`;
+  if (docker) return { address: await addressOf(docker, signal), image: tagged, run };
+  if (run.length === 0) return undefined;
+  throw new UsageError(`${run[0]?.replace("-cpus", "")} is of containers: give --docker as well`);
+}
+
+export function progressOf(plan: Plan, slo?: Slo): Progress {
+  return showProgress(slo ? capacitySeconds(plan, slo) : totalSeconds(plan));
+}
+
+async function finish(session: Session, { details }: RunOptions): Promise<void> {
+  const { manifest, slices, results, signal } = session;
+  keepOffServers(session);
+  try {
+    await measure(session);
+  } catch (error) {
+    if (signal.aborted) console.error(`\n./bench.sh --resume ${manifest.run} goes on with this run`);
+    throw error;
+  } finally {
+    await closeSession(session);
+  }
+  const report = reportOf(slices, manifest);
+  console.log(`\n${show(report, details)}\n`);
+  const page = await writePage(report, join(dirname(results), "report.html"));
+  const others = results === "results.csv" ? "" : ` ${results}`;
+  console.log(
+    `run ${manifest.run}: ${slices.length} rows in ${results}, charts in ${page}; ./bench.sh report${others} --details prints every table`,
+  );
+}
+
+async function capacity(session: Session, slo: Slo): Promise<void> {
+  keepOffServers(session);
+  try {
+    await measureCapacity(session, slo, (name, endpoint, found) =>
+      session.progress.say(capacityLine(name, endpoint, slo, found)),
+    );
+  } finally {
+    await closeSession(session);
+    session.save();
+  }
+}
+
+/** This process reads the servers' CPU time while they are loaded: it must not take theirs. */
+export function keepOffServers({ manifest: { cores } }: Session): void {
+  if (cores) moveTo(cores.generator, process.pid);
+}

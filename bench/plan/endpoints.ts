@@ -1,0 +1,25 @@
+/** The eight endpoints that are measured unless others are asked for. */
+export const ENDPOINTS = [
+  "/plain",
+  "/html-template",
+  ...["5fields", "30fields"].flatMap((kind) => [1, 5, 10].map((size) => `/sqlite/random-${kind}/${size}`)),
+];
+
+/** The content API's six steps, as one: see load/sequence.js. Its steps are rows of their own, `content 1 POST` and so on. */
+export const SEQUENCE = "content";
+export const isStep = (endpoint: string) => endpoint.startsWith(`${SEQUENCE} `);
+
+/** One endpoint of each. */
+const ROUTES = ENDPOINTS.filter((path) => !/\/(5|10)$/.test(path));
+
+/**
+ * What servers are asked for; where contents are kept, each server begins with the same and with a copy of its own.
+ * `warmed` after a restart, whatever is measured: one endpoint per route, as more rows are the same code more often.
+ * `awake`: what they are asked for now and then while others are measured.
+ */
+export const WORKLOADS = {
+  read: { endpoints: ENDPOINTS, warmed: ROUTES, awake: ROUTES, store: false },
+  content: { endpoints: [SEQUENCE], warmed: [SEQUENCE], awake: ["/content?limit=1"], store: true },
+  users: { endpoints: ["/users", "POST /users"], warmed: ["/users", "POST /users"], awake: ["/users"], store: true },
+} as const;
+export type Workload = keyof typeof WORKLOADS;

@@ -1,0 +1,143 @@
+import { SimpleFaker } from "@faker-js/faker";
+import { UsageError } from "../../shared/errors.ts";
+import { SEQUENCE, WORKLOADS, type Workload } from "./endpoints.ts";
+import { AGENTS_SECONDS, PRESETS, type PresetAmounts, SEQUENCE_SECONDS } from "./presets.ts";
+import { baseOf, type EngineSpec, parseTarget, type TargetSpec } from "./targets.ts";
+
+export interface Plan {
+  readonly workload: Workload;
+  /** With a twin, the last is one of the others once more. */
+  readonly targets: readonly TargetSpec[];
+  readonly endpoints: readonly string[];
+  readonly connections: number;
+  readonly amount: PresetAmounts;
+  /** `host:port` of the fortio servers that make the load; none for a fortio of this machine. */
+  readonly agents: readonly string[];
+  /** Requests per second of the solo slices, null for as many as can be. */
+  readonly rate: number | null;
+  readonly seed: number;
+}
+
+export interface Options {
+  /** read if absent. */
+  readonly workload?: Workload | undefined;
+  readonly urls: readonly string[];
+  readonly names: readonly string[];
+  readonly servers: readonly string[];
+  /** Runs the servers in containers. */
+  readonly engine?: EngineSpec | undefined;
+  readonly endpoints: readonly string[];
+  readonly agents?: readonly string[];
+  readonly connections: number;
+  readonly preset: keyof typeof PRESETS;
+  /** Length of every slice, instead of the preset's. */
+  readonly seconds?: number | undefined;
+  /** Requests after a restart, instead of the preset's. */
+  readonly warmup?: number | undefined;
+  readonly rate?: number | undefined;
+  readonly seed: number;
+}
+
+/**
+ * @param servers SERVER names of the matrix; all of them are the default.
+ * @throws UsageError for a server, endpoint or URL that cannot be measured.
+ */
+export function makePlan(options: Options, servers: readonly string[]): Plan {
+  const { urls, names, connections, seconds, seed, engine, workload = "read" } = options;
+  const { store, endpoints } = WORKLOADS[workload];
+  if (urls.length > 0 && (options.servers.length > 0 || engine)) {
+    const starts = engine ? "--docker starts servers" : "--servers starts servers here";
+    throw new UsageError(`${starts}, a URL measures one that runs already: give one of the two`);
+  }
+  if (names.length > urls.length) {
+    throw new UsageError(`--name "${names[urls.length]}" has no URL to belong to: give as many names as URLs`);
+  }
+  for (const endpoint of options.endpoints) {
+    if (!/^(POST )?\//.test(endpoint) && endpoint !== SEQUENCE)
+      throw new UsageError(`--endpoints has "${endpoint}": a path starts with /`);
+  }
+  if (store && (engine || options.agents?.length)) {
+    throw new UsageError(`--workload ${workload} starts servers on this machine: leave out --docker and --agents`);
+  }
+  const asked = options.endpoints.length > 0 ? options.endpoints : endpoints;
+  const adds = asked.find((endpoint) => endpoint.startsWith("POST "));
+  if (adds && urls.length > 0) {
+    throw new UsageError(`"${adds}" adds what stays, so it loads servers started here only: leave out the URL`);
+  }
+  const writes = adds ?? asked.find((endpoint) => endpoint === SEQUENCE);
+  if (writes && !store && urls.length === 0) {
+    throw new UsageError(`"${writes}" writes: give --workload content or users, and servers get a store of their own`);
+  }
+  const preset: PresetAmounts = {
+    ...PRESETS[options.preset],
+    ...(workload === "content" && SEQUENCE_SECONDS[options.preset]),
+  };
+  /** Between two sends of one connection, at a fixed rate. */
+  const interval = options.rate === undefined ? 0 : connections / options.rate;
+  const least = options.agents?.length ? AGENTS_SECONDS : 0;
+  const soloSeconds = seconds ?? Math.max(preset.soloSeconds, 10 * interval, least);
+  if (soloSeconds < 2 * interval || (seconds === undefined && soloSeconds > 60)) {
+    throw new UsageError(
+      `--rate ${options.rate} gives each of ${connections} connections one request in ${interval} s: lower --connections, or raise --seconds`,
+    );
+  }
+  const scale = seconds === undefined ? 1 : Math.min(1, seconds / preset.duetSeconds);
+  const amount: PresetAmounts = {
+    ...preset,
+    duetSeconds: seconds ?? Math.max(preset.duetSeconds, least),
+    soloSeconds,
+    windowSeconds: preset.windowSeconds * scale,
+    warmRequests: options.warmup ?? preset.warmRequests,
+  };
+  const targets: TargetSpec[] =
+    urls.length > 0
+      ? urls.map((url, i) => ({ kind: "url", url: baseOf(url), name: names[i] || undefined }))
+      : (options.servers.length > 0 ? options.servers : servers).map((text) => {
+          const { name, env, ...local } = parseTarget(text, servers, store);
+          return engine ? { kind: "docker", name, env, engine } : { name, env, ...local };
+        });
+  const twin = amount.twin && urls.length === 0 ? randomOf(seed, 0).arrayElement(targets) : undefined;
+  return {
+    targets: twin ? [...targets, twin] : targets,
+    workload,
+    endpoints: asked,
+    connections,
+    agents: options.agents ?? [],
+    amount,
+    rate: options.rate ?? null,
+    seed,
+  };
+}
+
+/** Duets are closed loops: where a rate is asked for there are none. */
+export const hasDuets = ({ targets, rate }: Pick<Plan, "targets" | "rate">): boolean =>
+  targets.length > 1 && rate === null;
+
+/** What a block does at one endpoint: duets first, then solo slices. */
+export interface Step {
+  readonly endpoint: string;
+  readonly duets: readonly (readonly [string, string])[];
+  readonly solos: readonly string[];
+}
+
+/**
+ * The order of one block, the same for the same seed: endpoints shuffled, and for each random cycles over the servers
+ * in which neighbours play a duet, so that each server plays as often as any other, then solo slices, shuffled.
+ * @param names of the targets; @param rivals those of them that can play duets
+ */
+export function orderOf(plan: Plan, block: number, names: readonly string[], rivals: readonly string[]): Step[] {
+  const random = randomOf(plan.seed, block);
+  return random.shuffle(plan.endpoints).map((endpoint) => ({
+    endpoint,
+    duets: Array.from({ length: hasDuets(plan) && rivals.length > 1 ? plan.amount.cycles : 0 }, () =>
+      random.shuffle(rivals),
+    ).flatMap((cycle) => cycle.map((name, i): [string, string] => [name, cycle[(i + 1) % cycle.length] as string])),
+    solos: random.shuffle(names),
+  }));
+}
+
+function randomOf(seed: number, block: number) {
+  const faker = new SimpleFaker();
+  faker.seed([seed, block]);
+  return faker.helpers;
+}

@@ -1,0 +1,76 @@
+/** How much is measured: restarts, and what is done between two of them. */
+export interface PresetAmounts {
+  /** Restarts of every server: the repetitions. */
+  readonly blocks: number;
+  /** Random cycles of duets per block and endpoint; each server plays two duets in a cycle. */
+  readonly cycles: number;
+  readonly duetSeconds: number;
+  /** Of one solo slice, one per server, endpoint and block. */
+  readonly soloSeconds: number;
+  /** Requests that a server answers after a restart, over all endpoints, before anything is asked of it that counts. */
+  readonly warmRequests: number;
+  /** Of a window of warm-up, per server: all are loaded at once. */
+  readonly windowSeconds: number;
+  /** Windows right before the slices of an endpoint, at least. */
+  readonly windows: number;
+  /** Whether one server is measured twice, under two names. */
+  readonly twin: boolean;
+}
+
+/** Chosen from a pilot of what varies between restarts, between duets, and with their length: see CONTRIBUTING.md. */
+export const PRESETS = {
+  quick: {
+    blocks: 2,
+    cycles: 1,
+    duetSeconds: 0.4,
+    soloSeconds: 0.1,
+    warmRequests: 40_000,
+    windowSeconds: 0.1,
+    windows: 2,
+    twin: false,
+  },
+  standard: {
+    blocks: 4,
+    cycles: 2,
+    duetSeconds: 0.5,
+    soloSeconds: 0.3,
+    warmRequests: 100_000,
+    windowSeconds: 0.15,
+    windows: 3,
+    twin: true,
+  },
+  full: {
+    blocks: 12,
+    cycles: 2,
+    duetSeconds: 0.8,
+    soloSeconds: 0.4,
+    warmRequests: 150_000,
+    windowSeconds: 0.25,
+    windows: 4,
+    twin: true,
+  },
+} as const satisfies Record<string, PresetAmounts>;
+
+/** k6 takes longer than fortio to start, so its slices are longer, and so is what they warm. */
+export const SEQUENCE_SECONDS: Readonly<Record<keyof typeof PRESETS, Partial<PresetAmounts>>> = {
+  quick: { duetSeconds: 1, soloSeconds: 1, windowSeconds: 0.2, warmRequests: 2_000 },
+  standard: { duetSeconds: 1.5, soloSeconds: 2, windowSeconds: 0.3, warmRequests: 4_000 },
+  full: { duetSeconds: 3, soloSeconds: 5, windowSeconds: 0.5, warmRequests: 8_000 },
+};
+
+/** Of `duet`, `tax` and `self-test`, which restart two targets until they are decided. */
+export const PAIR: PresetAmounts = {
+  blocks: 0,
+  cycles: 0,
+  duetSeconds: 0.8,
+  soloSeconds: 0.5,
+  warmRequests: 50_000,
+  windowSeconds: 0.25,
+  windows: 2,
+  twin: false,
+};
+/** What they load unless other endpoints are asked for: the least work, and a usual amount. */
+export const PAIR_ENDPOINTS = ["/plain", "/sqlite/random-5fields/5"];
+
+/** Agents begin some 0.05 s apart, which is to be little of a slice. */
+export const AGENTS_SECONDS = 2;

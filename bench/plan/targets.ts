@@ -1,0 +1,106 @@
+import { CLIENTS } from "../../shared/drivers/drivers.ts";
+import { UsageError } from "../../shared/errors.ts";
+
+/** A server that is started here, by a command that reads PORT, HOST and `env`. */
+export interface LocalSpec {
+  readonly kind: "local";
+  readonly name: string;
+  readonly command: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** A server that runs already; `name` where it does not say itself what it is. */
+export interface UrlSpec {
+  readonly kind: "url";
+  readonly url: string;
+  readonly name: string | undefined;
+}
+
+/** A server that is started in a container. */
+export interface DockerSpec {
+  readonly kind: "docker";
+  readonly name: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly engine: EngineSpec;
+}
+
+/** A Docker engine, and how it runs servers. */
+export interface EngineSpec {
+  /** `ssh://user@host` or `unix:///path`. */
+  readonly address: string;
+  readonly image: string;
+  /** Options of `docker run`, e.g. `--memory 512m`. */
+  readonly run: readonly string[];
+}
+
+export type TargetSpec = LocalSpec | UrlSpec | DockerSpec;
+
+/** What is written behind `+` in the name of a server, and the variable that it sets. */
+const SETTINGS: Readonly<Record<string, string>> = {
+  journal: "SQLITE_JOURNAL",
+  synchronous: "SQLITE_SYNCHRONOUS",
+  file: "CONTENT_FILE",
+  pool: "POSTGRES_POOL",
+  prepare: "POSTGRES_PREPARE",
+};
+
+/**
+ * `bun-hono`, `bun-hono@node:sqlite*4`, `bun-hono@pg+pool=50`: a server, its SQLite driver, or Postgres client, or memory,
+ * its workers, its settings. @param store whether it keeps contents
+ */
+export function parseTarget(text: string, servers: readonly string[], store = false): LocalSpec {
+  const [, server = "", driver, workers, settings = ""] =
+    /^([^@*+]*)(?:@([^+*]+))?(?:\*(\d+))?((?:\+[^+]*)*)$/.exec(text) ?? [];
+  if (!servers.includes(server)) {
+    throw new UsageError(
+      `--servers has "${text}": choose from ${servers.join(" ")}, each as NAME[@DRIVER][*WORKERS][+SETTING=VALUE]`,
+    );
+  }
+  const set = settings
+    .split("+")
+    .slice(1)
+    .map((setting): [string, string] => {
+      const [name = "", value = ""] = setting.split(/=(.*)/s);
+      const variable = SETTINGS[name];
+      if (variable && value && store) return [variable, value];
+      const which = `"${setting}" of "${text}" is none of ${Object.keys(SETTINGS).join("= ")}=`;
+      throw new UsageError(`${which}: correct it${store ? "" : ", and give --workload content or users"}`);
+    });
+  return {
+    kind: "local",
+    name: text,
+    command: ["sh", "servers/start.sh"],
+    env: {
+      SERVER: server,
+      ...(store && { STORE: "sqlite" }),
+      ...(driver && driverEnv(driver, store)),
+      ...(workers && { WORKERS: workers }),
+      ...Object.fromEntries(set),
+    },
+  };
+}
+
+function driverEnv(driver: string, store: boolean): Record<string, string> {
+  if (store && driver === "memory") return { STORE: "memory" };
+  const clients: readonly string[] = Object.values(CLIENTS).flat();
+  return store && clients.includes(driver) ? { STORE: "postgres", POSTGRES_CLIENT: driver } : { SQLITE_DRIVER: driver };
+}
+
+export function baseOf(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.protocol !== "http:" && url?.protocol !== "https:") {
+    throw new UsageError(`"${text}" is not a URL: write it as http://host:port`);
+  }
+  return url.origin + url.pathname.replace(/\/$/, "");
+}
+
+/** One of the two targets of `duet`: a URL, or a server of the matrix. @param name of a URL that does not say its own */
+export function parseEither(text: string, servers: readonly string[], name?: string): TargetSpec {
+  return text.includes("://") ? { kind: "url", url: baseOf(text), name } : parseTarget(text, servers);
+}
+
+/** Whether a target runs on this machine, and so has to share it with the generator. */
+export function isHere(spec: TargetSpec): boolean {
+  if (spec.kind === "docker") return !spec.engine.address.startsWith("ssh://");
+  return spec.kind === "local" || /^(localhost|127\..*|\[::1\])$/.test(new URL(spec.url).hostname);
+}

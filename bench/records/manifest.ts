@@ -1,0 +1,51 @@
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { Identity } from "../../shared/identity.ts";
+import type { Warmths } from "../analysis/steadiness.ts";
+import type { Histogram } from "../load/histogram.ts";
+import type { Fingerprint } from "../machine/fingerprint.ts";
+import type { Machine } from "../machine/identity.ts";
+import type { Calibration } from "../measure/calibrate.ts";
+import type { Capacity, Slo } from "../measure/slo.ts";
+import type { Plan, Step } from "../plan/plan.ts";
+import type { Cores } from "../targets/cores.ts";
+
+/** What is kept of a run beside its rows, in results/<run>.json. */
+export interface Manifest {
+  readonly run: string;
+  readonly protocol: number;
+  readonly host: string;
+  readonly plan: Plan;
+  readonly cores: Cores | null;
+  /** Versions, commit and data: what another would need to repeat it. */
+  environment: Readonly<Record<string, unknown>>;
+  /** The one that makes the load and, unless they run elsewhere, has the servers. */
+  readonly machine: Machine;
+  /** How fast it was before and after each block; none where cores cannot be chosen. */
+  fingerprints: (Fingerprint & { readonly block: number })[];
+  ceiling: number | null;
+  /** Target -> endpoint -> calibration. */
+  calibration: Record<string, Record<string, Calibration>>;
+  /** Target -> bytes per second of the line to it. */
+  lineBytesPerSecond: Record<string, number | null>;
+  /** Target -> where it keeps contents, of runs that write. */
+  stores: Record<string, Identity["store"]>;
+  /** Target -> endpoint -> the highest rate that keeps a promise, where that was searched. */
+  capacities: Record<string, Record<string, Capacity & { readonly slo: Slo }>>;
+  /** What was done, in this order; target -> endpoint -> its warm-up. */
+  blocks: { block: number; steps: readonly Step[]; warmup: Warmths }[];
+  /** Target -> endpoint -> latencies of all its solo slices. */
+  histograms: Record<string, Record<string, Histogram>>;
+  seconds: { loaded: number; total: number };
+}
+
+/** @returns the file that belongs to a run, beside the rows: what is needed to judge or to repeat it. */
+export function manifestFile(results: string, run: string): string {
+  return join(dirname(results), "results", `${run.replaceAll(":", "")}.json`);
+}
+
+/** Null where results/<run>.json is missing. */
+export function manifestOf(file: string, run: string): Manifest | null {
+  const manifest = manifestFile(file, run);
+  return existsSync(manifest) ? JSON.parse(readFileSync(manifest, "utf8")) : null;
+}
