@@ -1,5 +1,5 @@
 /**
- * Writes data.db, or with --contents the contents and users that servers begin with: the same bytes on every machine for
+ * Writes data.db, or with --contents the content items and users that servers begin with: the same bytes on every machine for
  * the same seed, rows and package versions.
  */
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
@@ -29,9 +29,9 @@ const options = new Command("bun createdb.ts")
   .description("Writes the SQLite database that the servers read.")
   .option("--rows <n>", "rows per table", integer(1, 100_000_000), 100_000)
   .option("--seed <n>", "seed of the random values", integer(0, 2 ** 32 - 1), 1)
-  .option("--contents", "the contents and users of the content API instead")
+  .option("--contents", "the content items and users of the content API instead")
   .option("--file <path>", "where to write it (default: data.db, content.db)")
-  .option("--postgres <url>", "a database to fill with contents instead of a file")
+  .option("--postgres <url>", "a database to fill with content items instead of a file")
   .allowExcessArguments(false)
   .parse()
   .opts<{ rows: number; seed: number; contents?: true; file?: string; postgres?: string }>();

@@ -25,7 +25,10 @@ const NO_PARAMS = { params: {} };
 
 type Asked = { readonly params: Input["params"]; readonly request: Request; readonly set: { status?: number } };
 
-/** Elysia reads a handler's source: it awaits what a call returns directly, and passes on what is named here. */
+/**
+ * Elysia reads the source of a handler and compiles it into the route: it awaits only what the handler itself returns, and
+ * hands over only those fields of its context that the handler names.
+ */
 function handler({ path, type, reads, status, handle }: Route): (asked: Asked) => unknown {
   const respond = (input: Input) => {
     const body = type === "json" ? handle(input) : settle(handle(input), html);

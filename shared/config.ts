@@ -19,7 +19,7 @@ export interface Config {
   readonly dbFile: string;
   readonly driver: string;
   readonly workers: number;
-  /** Where contents are kept; undefined is sqlite, opened when it is first used. */
+  /** Where content items are kept; undefined is sqlite, opened when it is first used. */
   readonly store: string | undefined;
   readonly sqlite: SqliteConfig;
   readonly client: string;

@@ -14,7 +14,7 @@ export interface Route {
   readonly type: "json" | "html";
   /** Beside the parameters of the path. A body that is not JSON of at most LIMITS.bodyBytes is refused by the adapter. */
   readonly reads?: "body" | "query";
-  /** Of its answers, 200 unless said; 204 has no body. */
+  /** Status of its answers, 200 unless given; 204 has no body. */
   readonly status?: 201 | 204;
   handle(input: Input): unknown | Promise<unknown>;
 }

@@ -13,7 +13,7 @@ export interface Identity extends Usage {
   readonly runtime: { name: string; version: string };
   readonly framework: { name: string; version: string | null };
   readonly driver: { name: string; sqlite: string };
-  /** Where contents are kept, and how. */
+  /** Where content items are kept, and how. */
   readonly store: { name: string; driver: string; [setting: string]: unknown };
   readonly workers: number;
   readonly pid: number;

@@ -4,7 +4,7 @@ import type { ServerOptions } from "node:http";
 export const LIMITS = {
   /** Request line and headers together: the default of both runtimes, and on Bun fixed. */
   headerBytes: 16_384,
-  /** Of a request's body, where one is read. */
+  /** Longest body of a request, where one is read. */
   bodyBytes: 102_400,
   /** Until all headers have come; on Bun fixed. */
   headersSeconds: 10,

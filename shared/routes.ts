@@ -9,7 +9,7 @@ import { renderDocs, renderHi } from "./template.ts";
 
 export const MAX_SIZE = 500;
 
-/** The routes that every server mounts. @param store of contents and users, opened at the first request or before */
+/** The routes that every server mounts. @param store of content items and users, opened at the first request or before */
 export function routes(people: People, store: () => Store | Promise<Store>, identity: () => unknown): Route[] {
   return [
     { method: "GET", path: "/", type: "json", handle: identity },

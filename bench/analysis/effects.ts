@@ -32,7 +32,7 @@ interface Choices {
 }
 
 /**
- * Of each factor: the level of a server, what must be equal to compare two, which level others are compared with, and
+ * For each factor: the level of a server, what must be equal to compare two, which level others are compared with, and
  * where that level is found, if not everywhere.
  */
 const FACTORS: Readonly<
@@ -111,7 +111,7 @@ export function mainEffects({ comparison, rows }: Table, solos: readonly Slice[]
   }));
 }
 
-/** Of each server in the mean over pairs. */
+/** The weight of each server in the mean over pairs. */
 function weightsOf(pairs: MainEffect["pairs"]): Map<string, number> {
   const weights = new Map<string, number>();
   for (const [to, from] of pairs) {

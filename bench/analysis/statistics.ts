@@ -44,7 +44,7 @@ export interface Standing {
 export interface Effect {
   readonly name: string;
   readonly mean: number;
-  /** Of one block. */
+  /** Within one block. */
   readonly variance: number;
   readonly perBlock: readonly number[];
 }
@@ -76,7 +76,7 @@ const POWER = 0.8;
 const EQUIVALENT = { low: 0.97, high: 1.03 };
 
 /**
- * Of the effect size μ/σ under the alternative of `sequentialInterval`. 2 to 8 do about alike in simulation, less is
+ * Prior scale of the effect size μ/σ under the alternative of `sequentialInterval`. 2 to 8 do about alike in simulation, less is
  * slower: with a block sd of 1.5 %, 95 % of runs see 5 % by block 6, and that there is no difference by block 11.
  */
 const EFFECT_VARIANCE = 4;

@@ -28,7 +28,7 @@ export const MOST_WINDOWS = 9;
 /** A change of less is none. */
 export const TOLERANCE = 0.03;
 /**
- * Of a split, in standard errors: of flat series a rule that looks at 3 to 9 windows finds a change in about 2 % of looks,
+ * The least size of a split, in standard errors: in flat series a rule that looks at 3 to 9 windows finds a change in about 2 % of looks,
  * and in 2,000 simulated runs with heavy tails it kept 1 % twice as long as needed (tests/steadiness.test.ts).
  */
 const CRITICAL = 2.8;
@@ -49,7 +49,7 @@ export function noiseOf(series: readonly (readonly number[])[]): number {
   const surprises = series.flatMap((costs) =>
     costs.slice(2).map((cost, i) => Math.abs(cost - 2 * (costs[i + 1] as number) + (costs[i] as number))),
   );
-  // Of a normal variable the median of |x| is 0.6745 sd; a second difference has 6 times the variance of a window.
+  // The median of |x| of a normal variable is 0.6745 sd; a second difference has 6 times the variance of a window.
   const seen = surprises.length > 0 ? median(surprises) / 0.6745 / Math.sqrt(6) : USUAL_NOISE;
   const all = USUAL_WEIGHT + surprises.length;
   return Math.sqrt((USUAL_WEIGHT * USUAL_NOISE ** 2 + surprises.length * seen ** 2) / all);

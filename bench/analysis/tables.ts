@@ -34,7 +34,7 @@ export interface Row {
   /** From the solo slices, all requests together; the intervals, here and below, are of the blocks. */
   readonly cpuUsPerRequest: Interval | null;
   readonly goodput: Interval;
-  /** Of the merged histograms. */
+  /** From the merged histograms. */
   readonly latencyMs: Readonly<Record<50 | 90 | 99 | 99.9, Interval>>;
   readonly busiest: Interval | null;
   readonly rssBytes: Interval | null;
@@ -65,7 +65,7 @@ export interface Context {
   readonly blocks: readonly { readonly warmup: Warmths }[];
 }
 
-/** Of a run without manifest. */
+/** The context of a run without manifest. */
 export const NOTHING: Context = { histograms: {}, calibration: {}, lineBytesPerSecond: {}, blocks: [] };
 
 /** @param slices of one run, in any order. */
@@ -124,7 +124,7 @@ function duetsOf(slices: readonly Slice[]): Duet[] {
   });
 }
 
-/** Of a cost that goes up in some blocks and down in others: less is noise that blocks average away. */
+/** How much a cost may go up in some blocks and down in others: less is noise that blocks average away. */
 const SWING = 0.1;
 
 /** Targets that were not steady, and why. */

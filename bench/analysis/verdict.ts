@@ -69,7 +69,7 @@ function isBroken(e: Evidence): boolean {
   const mayIdle = e.dropped !== null && e.targetRate !== null;
   return isFailing(e) || (mayIdle ? e.sockets > e.connections : e.sockets !== e.connections);
 }
-/** Of the time of a core. Kernel threads that serve the load itself, and ticks of 10 ms, make up to half of this. */
+/** Part of a core's time that others may have. Kernel threads that serve the load itself, and ticks of 10 ms, make up to half of this. */
 const STARVED = 0.15;
 const known = (value: number | null): number => value ?? Number.NaN; // compares false with everything
 

@@ -26,7 +26,7 @@ export interface Load {
   readonly generatorCpu: number | null;
   /** Part of the time in which all of several generators ran; 1 for one. */
   readonly overlap: number;
-  /** Of a sequence, whose `requests` are whole sequences. */
+  /** The steps of a sequence; its `requests` are whole sequences. */
   readonly steps?: Readonly<Record<string, StepLoad>>;
   /** Sequences that no connection was free for when they were due. */
   readonly dropped?: number;

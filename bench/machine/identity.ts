@@ -13,7 +13,7 @@ export interface Machine {
   readonly cores: number;
   /** `L1d 48 KiB` and so on, of the first core. */
   readonly caches: readonly string[];
-  /** Of those that change what servers cost: wide vectors, fast string copies, page-table tags, a hypervisor. */
+  /** Those that change what servers cost: wide vectors, fast string copies, page-table tags, a hypervisor. */
   readonly flags: readonly string[];
   /** Vulnerability -> mitigation, of those that have one. */
   readonly mitigations: Readonly<Record<string, string>>;

@@ -5,7 +5,7 @@ import { start } from "../targets/local.ts";
 import type { Target } from "../targets/target.ts";
 import { watch } from "../targets/usage.ts";
 
-/** Of one target at one endpoint. */
+/** What is known of one target at one endpoint before it is measured. */
 export interface Calibration {
   /** Mean latency of one connection alone. */
   readonly unloadedMs: number;

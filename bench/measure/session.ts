@@ -31,11 +31,11 @@ export interface Session {
   /** Rows of the run so far. */
   readonly slices: Slice[];
   readonly load: LoadGenerator;
-  /** Of the servers in containers, from the first of them on. */
+  /** Where servers in containers run, from the first of them on. */
   engine: Engine | null;
-  /** Of the servers that keep contents, from the first of them on. */
+  /** Where servers keep content items, from the first of them on. */
   stores: Stores | null;
-  /** Of the servers that are up. */
+  /** Keeps the servers that are up from idling. */
   keeper: Keeper | null;
   /** A warm server beside which others are watched getting warm, on machines whose cores can be chosen. */
   reference: Target | null;

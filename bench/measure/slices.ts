@@ -148,7 +148,7 @@ async function soloOnce(
     slice: { ...slice, ...seenBy(load, seen.seconds), endpoint: `${endpoint} ${step}`, cpuUsPerRequest: null },
   }));
   await saveSlices(session, [slice, ...ofSteps.map(({ slice }) => slice)]);
-  // Of the rate that the table is of: the attempts of a search have others.
+  // Only at the rate that the table shows: the attempts of a search have others.
   if (rate === manifest.plan.rate && slice.verdict !== "starved") {
     manifest.histograms[target.name] ??= {};
     const ofTarget = manifest.histograms[target.name] as Record<string, Histogram>;

@@ -25,7 +25,7 @@ export interface Trial {
   readonly why: string;
 }
 
-/** Of one start: the highest rate that keeps a promise lies between `low`, which kept it, and `high`, which did not. */
+/** What one start found: the highest rate that keeps a promise lies between `low`, which kept it, and `high`, which did not. */
 export interface Bracket {
   readonly low: number;
   /** Null where no rate broke it. */
@@ -33,7 +33,7 @@ export interface Bracket {
   readonly reason: string;
 }
 
-/** Of several starts: the highest rate that keeps a promise, with its 95 % interval; the reason is the last one's. */
+/** What several starts found: the highest rate that keeps a promise, with its 95 % interval; the reason is the last one's. */
 export interface Capacity extends Bracket {
   readonly rate: number;
   readonly starts: number;
@@ -44,7 +44,7 @@ export const STARTS = 3;
 
 /** Width of the bracket at which the search ends, as a ratio. */
 const PRECISION = 1.04;
-/** Of one rate: the majority decides, so that one hiccup of the host does not. */
+/** The majority of tries at a rate decides, so that one hiccup of the host does not. */
 const TRIALS = 3;
 const MOST_RATES = 16;
 

@@ -144,7 +144,7 @@ function letRoam({ manifest: { cores }, reference }: Session, targets: readonly 
   };
 }
 
-/** Of a process and its children. */
+/** Moves a process and its children. */
 function setCores(pid: number, cores: string): void {
   for (const member of family(pid)) moveTo(cores, member);
 }

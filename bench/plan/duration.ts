@@ -11,6 +11,8 @@ const READING_SECONDS = 1.5;
 const START_SECONDS = 0.6;
 /** A request of warm-up, server and generator together on two cores, averaged over servers and endpoints. */
 const WARM_REQUEST_SECONDS = 5e-5;
+/** A sequence of six requests by k6, likewise. */
+const WARM_SEQUENCE_SECONDS = 2e-3;
 /** Looking at the machine before and after a block. */
 const FINGERPRINT_SECONDS = 5;
 /** Calibration: per server and endpoint, and once. */
@@ -18,14 +20,21 @@ export const UNLOADED_SECONDS = 0.1;
 const CEILING_SECONDS = 2;
 
 /** @returns about how long it takes, in seconds: a restart of all servers, an endpoint of a block, and what comes once. */
-export function duration({ targets, endpoints, amount, rate }: Plan): Record<"restart" | "endpoint" | "once", number> {
+export function duration({
+  workload,
+  targets,
+  endpoints,
+  amount,
+  rate,
+}: Plan): Record<"restart" | "endpoint" | "once", number> {
   const { cycles, duetSeconds, soloSeconds, warmRequests, windowSeconds, windows } = amount;
   const reading = targets.some((spec) => spec.kind === "docker" && !isHere(spec)) ? READING_SECONDS : 0;
   const duets = hasDuets({ targets, rate }) ? cycles * (duetSeconds + SLICE_OVERHEAD_SECONDS + reading) : 0;
   const solo = soloSeconds + SLICE_OVERHEAD_SECONDS / 2 + reading;
+  const warmSeconds = workload === "content" ? WARM_SEQUENCE_SECONDS : WARM_REQUEST_SECONDS;
   const started = targets.filter(({ kind }) => kind !== "url").length;
   return {
-    restart: targets.length * START_SECONDS + started * warmRequests * WARM_REQUEST_SECONDS + FINGERPRINT_SECONDS,
+    restart: targets.length * START_SECONDS + started * warmRequests * warmSeconds + FINGERPRINT_SECONDS,
     endpoint: targets.length * (windows * (windowSeconds + WARMUP_OVERHEAD_SECONDS) + duets + solo),
     once: targets.length * endpoints.length * (UNLOADED_SECONDS + SLICE_OVERHEAD_SECONDS / 2) + CEILING_SECONDS,
   };

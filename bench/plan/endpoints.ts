@@ -13,7 +13,7 @@ export const isStep = (endpoint: string) => endpoint.startsWith(`${SEQUENCE} `);
 const ROUTES = ENDPOINTS.filter((path) => !/\/(5|10)$/.test(path));
 
 /**
- * What servers are asked for; where contents are kept, each server begins with the same and with a copy of its own.
+ * What servers are asked for; where content items are kept, each server begins with the same and with a copy of its own.
  * `warmed` after a restart, whatever is measured: one endpoint per route, as more rows are the same code more often.
  * `awake`: what they are asked for now and then while others are measured.
  */

@@ -5,11 +5,11 @@ export interface PresetAmounts {
   /** Random cycles of duets per block and endpoint; each server plays two duets in a cycle. */
   readonly cycles: number;
   readonly duetSeconds: number;
-  /** Of one solo slice, one per server, endpoint and block. */
+  /** Length of a solo slice: one per server, endpoint and block. */
   readonly soloSeconds: number;
   /** Requests that a server answers after a restart, over all endpoints, before anything is asked of it that counts. */
   readonly warmRequests: number;
-  /** Of a window of warm-up, per server: all are loaded at once. */
+  /** Length of a window of warm-up, per server: all are loaded at once. */
   readonly windowSeconds: number;
   /** Windows right before the slices of an endpoint, at least. */
   readonly windows: number;
@@ -58,7 +58,7 @@ export const SEQUENCE_SECONDS: Readonly<Record<keyof typeof PRESETS, Partial<Pre
   full: { duetSeconds: 3, soloSeconds: 5, windowSeconds: 0.5, warmRequests: 8_000 },
 };
 
-/** Of `duet`, `tax` and `self-test`, which restart two targets until they are decided. */
+/** For `duet`, `tax` and `self-test`, which restart two targets until they are decided. */
 export const PAIR: PresetAmounts = {
   blocks: 0,
   cycles: 0,

@@ -46,7 +46,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
 
 /**
  * `bun-hono`, `bun-hono@node:sqlite*4`, `bun-hono@pg+pool=50`: a server, its SQLite driver, or Postgres client, or memory,
- * its workers, its settings. @param store whether it keeps contents
+ * its workers, its settings. @param store whether it keeps content items
  */
 export function parseTarget(text: string, servers: readonly string[], store = false): LocalSpec {
   const [, server = "", driver, workers, settings = ""] =

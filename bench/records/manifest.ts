@@ -28,7 +28,7 @@ export interface Manifest {
   calibration: Record<string, Record<string, Calibration>>;
   /** Target -> bytes per second of the line to it. */
   lineBytesPerSecond: Record<string, number | null>;
-  /** Target -> where it keeps contents, of runs that write. */
+  /** Target -> where it keeps content items, in runs that write. */
   stores: Record<string, Identity["store"]>;
   /** Target -> endpoint -> the highest rate that keeps a promise, where that was searched. */
   capacities: Record<string, Record<string, Capacity & { readonly slo: Slo }>>;

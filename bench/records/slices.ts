@@ -74,55 +74,56 @@ export interface Slice {
   readonly warm: "steady" | "warming" | null;
 }
 
-/** The columns of results.csv and the field of a slice that each holds. New ones go to the end, with a new PROTOCOL. */
-export const COLUMNS: Readonly<Record<string, keyof Slice>> = {
-  Name: "name",
-  Endpoint: "endpoint",
-  Requests: "requests",
-  "Error Count": "errors",
-  AvgMs: "averageMs",
-  QPS: "goodput",
-  P50Ms: "p50Ms",
-  P90Ms: "p90Ms",
-  P99Ms: "p99Ms",
-  P999Ms: "p999Ms",
-  CpuUsPerRequest: "cpuUsPerRequest",
-  RssBytes: "rssBytes",
-  Connections: "connections",
-  Sockets: "sockets",
-  Seconds: "seconds",
-  Kind: "kind",
-  Run: "run",
-  StartedAt: "startedAt",
-  Protocol: "protocol",
-  Runtime: "runtime",
-  Framework: "framework",
-  Driver: "driver",
-  Workers: "workers",
-  Target: "target",
-  Host: "host",
-  Block: "block",
-  Slice: "slice",
-  Partner: "partner",
-  TargetRate: "targetRate",
-  Verdict: "verdict",
-  MaxMs: "maxMs",
-  BusiestThread: "busiest",
-  PeakRssBytes: "peakRssBytes",
-  StartupMs: "startupMs",
-  GeneratorCpu: "generatorCpu",
-  BytesPerRequest: "bytesPerRequest",
-  KernelUsPerRequest: "kernelUsPerRequest",
-  FaultsPerRequest: "faultsPerRequest",
-  SwitchesPerRequest: "switchesPerRequest",
-  TakenTime: "taken",
-  Warm: "warm",
-};
+/** What a column holds; with `?` it is empty in some rows: of duets, of servers that do not say what they are, of remote ones. */
+type Content = "text" | "text?" | "number" | "number?";
 
-/** Columns that hold text; all others hold numbers. */
-const TEXT = new Set(
-  "Name Endpoint Kind Run StartedAt Runtime Framework Driver Target Host Partner Verdict Warm".split(" "),
-);
+/**
+ * The columns of results.csv, the field of a slice that each holds, and what that is. New ones go to the end, with a new
+ * PROTOCOL.
+ */
+export const COLUMNS: Readonly<Record<string, readonly [field: keyof Slice, content: Content]>> = {
+  Name: ["name", "text"],
+  Endpoint: ["endpoint", "text"],
+  Requests: ["requests", "number"],
+  "Error Count": ["errors", "number"],
+  AvgMs: ["averageMs", "number"],
+  QPS: ["goodput", "number"],
+  P50Ms: ["p50Ms", "number"],
+  P90Ms: ["p90Ms", "number"],
+  P99Ms: ["p99Ms", "number"],
+  P999Ms: ["p999Ms", "number"],
+  CpuUsPerRequest: ["cpuUsPerRequest", "number?"],
+  RssBytes: ["rssBytes", "number?"],
+  Connections: ["connections", "number"],
+  Sockets: ["sockets", "number"],
+  Seconds: ["seconds", "number"],
+  Kind: ["kind", "text"],
+  Run: ["run", "text"],
+  StartedAt: ["startedAt", "text"],
+  Protocol: ["protocol", "number"],
+  Runtime: ["runtime", "text?"],
+  Framework: ["framework", "text?"],
+  Driver: ["driver", "text?"],
+  Workers: ["workers", "number?"],
+  Target: ["target", "text"],
+  Host: ["host", "text"],
+  Block: ["block", "number"],
+  Slice: ["slice", "number"],
+  Partner: ["partner", "text?"],
+  TargetRate: ["targetRate", "number?"],
+  Verdict: ["verdict", "text?"],
+  MaxMs: ["maxMs", "number"],
+  BusiestThread: ["busiest", "number?"],
+  PeakRssBytes: ["peakRssBytes", "number?"],
+  StartupMs: ["startupMs", "number?"],
+  GeneratorCpu: ["generatorCpu", "number?"],
+  BytesPerRequest: ["bytesPerRequest", "number"],
+  KernelUsPerRequest: ["kernelUsPerRequest", "number?"],
+  FaultsPerRequest: ["faultsPerRequest", "number?"],
+  SwitchesPerRequest: ["switchesPerRequest", "number?"],
+  TakenTime: ["taken", "number?"],
+  Warm: ["warm", "text?"],
+};
 
 const HEADER = stringify([Object.keys(COLUMNS)]);
 
@@ -147,7 +148,7 @@ export async function appendSlices(file: string, slices: readonly Slice[]): Prom
     const start = last === "" ? HEADER : last === "\n" ? "" : "\n";
     appendFileSync(
       file,
-      start + stringify(slices.map((slice) => Object.values(COLUMNS).map((key) => cell(slice[key])))),
+      start + stringify(slices.map((slice) => Object.values(COLUMNS).map(([field]) => cell(slice[field])))),
     );
   } finally {
     await release();
@@ -171,19 +172,9 @@ export const isPlain = (file: string): boolean =>
 /** @throws UsageError naming file, line, column and value where something is not as it should be. */
 export const readResults = (file: string): Slice[] => readTable(file, COLUMNS) as unknown as Slice[];
 export const readPlain = (file: string): PlainRow[] =>
-  readTable(
-    file,
-    Object.fromEntries(PLAIN_COLUMNS.map((name) => [name, COLUMNS[name] as string])),
-  ) as unknown as PlainRow[];
+  readTable(file, Object.fromEntries(Object.entries(COLUMNS).slice(0, 6))) as unknown as PlainRow[];
 
-/** Fields that are empty in some rows: of duets, of servers that do not say what they are, of remote ones. */
-const OPTIONAL = new Set(
-  "CpuUsPerRequest RssBytes Runtime Framework Driver Workers Partner TargetRate Verdict BusiestThread PeakRssBytes StartupMs GeneratorCpu KernelUsPerRequest FaultsPerRequest SwitchesPerRequest TakenTime Warm".split(
-    " ",
-  ),
-);
-
-function readTable(file: string, columns: Readonly<Record<string, string>>): Record<string, string | number | null>[] {
+function readTable(file: string, columns: typeof COLUMNS): Record<string, string | number | null>[] {
   const wanted = Object.entries(columns);
   const problem = (line: number, what: string) => new UsageError(`${file}, line ${line}: ${what}`);
   const check = (head: string[]): string[] => {
@@ -201,14 +192,15 @@ function readTable(file: string, columns: Readonly<Record<string, string>>): Rec
       : new UsageError(`"${file}" cannot be read (${(error as Error).message})`);
   }
   return records.map(({ record, info: { lines } }) => {
-    const fields = wanted.map(([column, key]) => {
-      const content = value(column, record[column]);
+    const fields = wanted.map(([column, [field, kind]]) => {
+      const text = record[column] ?? "";
+      const content = text === "" ? null : kind.startsWith("text") ? text : Number(text);
       if (typeof content === "number" && !(content >= 0 && content < Number.POSITIVE_INFINITY))
         throw problem(lines, `column ${column}: "${record[column]}" is not 0 or a positive number`);
-      if (content === null && !OPTIONAL.has(column)) throw problem(lines, `column ${column} is empty`);
+      if (content === null && !kind.endsWith("?")) throw problem(lines, `column ${column} is empty`);
       if (column === "Kind" && !KINDS.has(content))
         throw problem(lines, `column Kind: "${content}" is not ${[...KINDS].join(", ")}`);
-      return [key, content] as const;
+      return [field, content] as const;
     });
     return Object.fromEntries(fields);
   });
@@ -219,11 +211,6 @@ const KINDS = new Set<unknown>(["duet", "closed", "open"] satisfies Slice["kind"
 /** Numbers with six significant digits, integers whole. */
 function cell(content: Slice[keyof Slice]): string | number | null {
   return typeof content === "number" && !Number.isInteger(content) ? Number(content.toPrecision(6)) : content;
-}
-
-function value(column: string, text: string | undefined): string | number | null {
-  if (text === undefined || text === "") return null;
-  return TEXT.has(column) ? text : Number(text);
 }
 
 /** Replaces a file as a whole, so that it is valid at every moment. */

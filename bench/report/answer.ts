@@ -32,7 +32,7 @@ function notWarm(endpoints: readonly Endpoint[]): string[] {
     : [`Still warming, so not ranked and not called different from any: ${found.join("; ")}. Raise --warmup.`];
 }
 
-/** Writes per request, where contents are kept. */
+/** Writes per request of the content API. */
 const WRITES: Readonly<Record<string, number>> = { [SEQUENCE]: 3, "POST /content": 1, "POST /users": 1 };
 
 /** Up to how many requests or writes per second a promise about latency is kept. */
@@ -51,7 +51,7 @@ export function capacities(manifest: Manifest | null): string[] {
   );
 }
 
-/** What a commit that was answered survives, by where contents are kept. */
+/** What a commit that was answered survives, by store. */
 function promises(manifest: Manifest | null): string[] {
   const of = Object.entries(manifest?.stores ?? {}).map(([name, store]) => ({ name, promise: survival(store) }));
   return [...Map.groupBy(of, ({ promise }) => promise)].map(
@@ -61,7 +61,7 @@ function promises(manifest: Manifest | null): string[] {
 
 const CRASH = "survives a crash of the server";
 const MACHINE = `${CRASH} and of the machine`;
-/** Of SQLite, by journal and synchronous (sqlite.org/pragma.html#pragma_synchronous). */
+/** What SQLite promises, by journal and synchronous (sqlite.org/pragma.html#pragma_synchronous). */
 const SYNCHRONOUS: Readonly<Record<string, string>> = {
   "wal off": `${CRASH}; a machine that loses power may lose it and corrupt the file`,
   "wal normal": `${CRASH}; a machine that loses power may lose the latest, the file stays whole`,

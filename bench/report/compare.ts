@@ -13,7 +13,7 @@ export interface Change {
   readonly name: string;
   /** CPU time per request against the servers that both runs have, from the duets: what the hosts did cancels. */
   readonly relativeCpu: Interval | null;
-  /** Of the solo slices: what the hosts did is in these. */
+  /** From the solo slices: what the hosts did is in these. */
   readonly cpu: Interval | null;
   readonly goodput: Interval | null;
 }

@@ -10,7 +10,7 @@ import { type Kind, kindOf, newestOf, type Report } from "./report.ts";
 
 /** Have places `<!-- name -->` that are written from the committed runs. */
 export const DOCS = ["README.md", "docs/results.md", "docs/writes.md"];
-/** Of the newest run of each kind. */
+/** The page of the newest run of each kind. */
 export const PAGES: Readonly<Record<Kind, string | null>> = {
   read: "docs/report.html",
   content: "docs/content.html",

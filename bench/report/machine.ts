@@ -26,7 +26,7 @@ const KEYS = Object.keys(SPEEDS) as (keyof Speed)[];
 const SHARED = 1.25;
 /** A speed that moved by more between two looks has changed. */
 const CHANGED = 1.25;
-/** Of the time of the looks. */
+/** Part of a fingerprint's time that others may have had. */
 const TAKEN = 0.05;
 
 export const duration = (ns: number) =>

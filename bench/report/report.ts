@@ -33,7 +33,7 @@ export interface Report {
 /** What is shown of an endpoint. */
 export interface Endpoint extends Table {
   readonly effects: readonly MainEffect[];
-  /** Of a sequence: what its steps saw. */
+  /** What the steps of a sequence saw. */
   readonly steps: readonly Table[];
   /** Latency at each of PERCENTILES, ms; of servers whose histograms are known. */
   readonly curves: readonly { readonly name: string; readonly ms: readonly number[] }[];
@@ -131,7 +131,7 @@ function takenOf(slices: readonly Slice[]): number | null {
   return parts.length > 0 ? median(parts) : null;
 }
 
-/** Of each server, restart by restart, where the cost of a request was seen to fall: sums over the endpoints, medians over the blocks. */
+/** How cold each server was after a restart, where its cost was seen to fall: sums over the endpoints, medians over the blocks. */
 function coldnesses({ blocks }: Manifest): Report["cold"] {
   const all = blocks.flatMap(({ warmup }) =>
     Object.entries(warmup).flatMap(([name, byEndpoint]) => {

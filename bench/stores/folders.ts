@@ -4,7 +4,10 @@ import { join } from "node:path";
 /** Where data lies that is to be on a disk: /tmp is memory on some machines. */
 export const ON_DISK = "/var/tmp";
 
-/** @returns a new folder on a disk, of this process; those that processes of this kind have left that were killed are removed. */
+/**
+ * @returns a new folder on a disk. Its name has this process's id, so that the folders of processes that were killed
+ * are known: they are removed first.
+ */
 export function folderOnDisk(kind: string): string {
   const prefix = join(ON_DISK, `http-benchmark-${kind}-`);
   for (const folder of globSync(`${prefix}*`)) {

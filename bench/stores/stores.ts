@@ -5,16 +5,16 @@ import { UsageError } from "../../shared/errors.ts";
 import { folderOnDisk } from "./folders.ts";
 import { type Postgres, startPostgres } from "./postgres.ts";
 
-/** What one server keeps contents in, thrown away when it stops. */
+/** What one server keeps content items in, thrown away when it stops. */
 export interface ServerStore {
   /** By which the server finds it. */
   readonly env: Readonly<Record<string, string>>;
-  /** Of a database that works for this server alone: its CPU time is the server's. */
+  /** The database process that works for this server alone: its CPU time counts as the server's. */
   readonly pid: number | null;
   close(): Promise<void>;
 }
 
-/** Stores of a run: each server begins with a copy of the same contents, and leaves nothing behind. */
+/** Stores of a run: each server begins with a copy of the same content items, and leaves nothing behind. */
 export interface Stores {
   /** @param env of the server: STORE and its settings @throws UsageError where there is no Postgres */
   open(env: Readonly<Record<string, string>>, cores: string | undefined): Promise<ServerStore>;

@@ -74,7 +74,7 @@ function watchProcess(root: number, database: number | null): (load: Load) => Pr
     read();
     const after = countersOf(all);
     const during = (counter: Exclude<keyof Counters, "switches">) => after[counter] - before[counter];
-    // Of a thread that has ended meanwhile nothing is known.
+    // Nothing is known of a thread that has ended meanwhile.
     const switches = [...after.switches].map(([thread, n]) => n - (before.switches.get(thread) ?? 0));
     const ranAt = (thread: string, moment: number): number => {
       const last = readings.length - 1;
@@ -115,7 +115,7 @@ interface Counters {
   readonly switches: ReadonlyMap<string, number>;
 }
 
-/** Of processes since their start (proc_pid_stat: fields 10, 12, 14 and 15), switches of the threads that there are. */
+/** What processes have used since their start (proc_pid_stat: fields 10, 12, 14 and 15), switches of the threads that there are. */
 function countersOf(pids: readonly number[]): Counters {
   const fields = pids.map((pid) =>
     text(`/proc/${pid}/stat`)
@@ -142,7 +142,7 @@ export function readCores(cores: readonly number[]): { readonly busyMs: number; 
   return { busyMs: sum(0, 1, 2, 5, 6), stolenMs: sum(7) };
 }
 
-/** Of /proc: USER_HZ, the same on every Linux machine that Bun runs on. */
+/** The unit of /proc: USER_HZ, the same on every Linux machine that Bun runs on. */
 const TICK_MS = 10;
 
 /**

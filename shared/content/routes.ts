@@ -6,7 +6,7 @@ import { settle } from "../settle.ts";
 import type { Store } from "../stores/store.ts";
 import { type Content, isId, MAX_LIMIT, newContent, newDraft, newUser } from "./schema.ts";
 
-/** Of GET /content where nothing is said, and of GET /users. */
+/** Items of GET /content without `limit`, and of GET /users. */
 const LIMIT = 20;
 const USERS = 100;
 

@@ -29,7 +29,7 @@ export interface User extends NewUser {
 
 /** How deep `data` may be nested: what is much deeper cannot be serialized again. */
 const MAX_DEPTH = 64;
-/** Of a page of GET /content. */
+/** Most items in a page of GET /content. */
 export const MAX_LIMIT = 100;
 
 /** Without U+0000, which Postgres cannot store, and halves of surrogate pairs, which UTF-8 cannot. */

@@ -7,7 +7,7 @@ import { conflict, fromContent, fromDraft, full, SQL, type Store, toContent } fr
 
 type Client = ReturnType<Connect>;
 
-/** Of the advisory lock that lets one process migrate at a time. */
+/** Number of the advisory lock under which one process at a time migrates; any number that nobody else uses. */
 const LOCK = 7_307;
 
 /** @throws UsageError where the database cannot be reached or written. */

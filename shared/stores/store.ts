@@ -2,7 +2,7 @@ import type { Content, Draft, NewUser, User } from "../content/schema.ts";
 import { HttpError } from "../errors.ts";
 
 /**
- * Where contents and users are kept. What is written is durable, as far as the settings of the store promise it, when a
+ * Where content items and users are kept. What is written is durable, as far as the settings of the store promise it, when a
  * call returns or its promise resolves. Calls throw {@link conflict}, {@link unavailable} or {@link full}.
  */
 export interface Store {
@@ -13,7 +13,7 @@ export interface Store {
   update(id: string, draft: Draft, updatedAt: string): Content | undefined | Promise<Content | undefined>;
   /** @returns whether there was one. */
   remove(id: string): boolean | Promise<boolean>;
-  /** @returns the first contents by id whose id is greater than `after`. */
+  /** @returns the first content items by id whose id is greater than `after`. */
   list(after: string, limit: number): Content[] | Promise<Content[]>;
   /** @returns the first users by id. */
   users(limit: number): User[] | Promise<User[]>;

@@ -27,9 +27,9 @@ const RUNTIMES = ["bun", "node", "other"];
 const color = { domain: FRAMEWORKS, range: FRAMEWORKS.map((_, i) => `var(--series-${i})`) };
 const symbol = { domain: RUNTIMES, range: ["circle", "square", "triangle"] as const };
 const ROW_HEIGHT = 26;
-/** Of an axis beyond its data, as a factor. */
+/** How far an axis goes beyond its data, as a factor. */
 const PADDING = 1.02;
-/** Of an axis's label, so that it is below the numbers. */
+/** Offset of an axis's label, so that it is below the numbers. */
 const LABEL_OFFSET = 38;
 
 function draw(title: string, { width, document }: Canvas, options: Plot.PlotOptions): Element {
