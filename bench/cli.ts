@@ -74,6 +74,7 @@ const program = withOptions(new Command("./bench.sh"), ENDPOINTS)
   .option("--resume <run>", "go on with a run that was stopped")
   .option("--dry-run", "print the plan and its duration, measure nothing")
   .option("--details", "print every table at the end, not only the card")
+  .helpCommand("help [command]", "all options, or those of a command")
   .enablePositionalOptions()
   .action((urls: string[], options: RunOptions) => run(urls, options, interrupted.signal));
 withOptions(program.command("duet"), PAIR_ENDPOINTS)

@@ -2,12 +2,12 @@
 
 import { stateOf } from "../analysis/statistics.ts";
 import { UNRANKED } from "../analysis/verdict.ts";
+import type { Machine } from "../machine/identity.ts";
 import { totalSeconds } from "../plan/duration.ts";
 import { PRESETS } from "../plan/presets.ts";
 import { parseCpuList } from "../targets/cores.ts";
 import { capacities, circumstances, limits, NO_DATABASE, twinsOf } from "./answer.ts";
 import { count, listed, percent, word } from "./format.ts";
-import { cpuOf } from "./machine.ts";
 import type { Endpoint, Report } from "./report.ts";
 import { render } from "./text.ts";
 
@@ -53,8 +53,14 @@ function title(report: Report): string {
   const name =
     preset === undefined ? "Run" : { quick: "First look", standard: "Standard run", full: "Full run" }[preset];
   const { blocks, twin } = manifest.plan.amount;
-  const on = manifest.machine ? ` on ${manifest.machine.cores} × ${cpuOf(manifest.machine)}` : "";
+  const on = manifest.machine ? ` on ${manifest.machine.cores} × ${nameOf(manifest.machine)}` : "";
   return `${name}: ${blocks} restarts, ${twin ? "one server measured twice" : "no self-check"};${on}, ${connections} connections`;
+}
+
+/** `Intel Xeon Processor, model 167`: what tells two of one name apart stands in the report. */
+function nameOf({ cpu, vendor, model }: Machine): string {
+  const name = (cpu ?? vendor ?? "an unknown processor").replaceAll(/\((R|TM)\)/g, "");
+  return model === null ? name : `${name}, model ${model}`;
 }
 
 function trust(endpoints: readonly Endpoint[]): string[] {

@@ -22,10 +22,11 @@ export function markdown({ run, host, machine, answer, endpoints, servers, cold 
 /** README's answer: the picture, the card, and one table of all servers. */
 export function firstScreen(report: Report): string {
   const together = overview(report.endpoints);
+  const rows = together?.rows.filter(([name]) => !name?.includes("#")) ?? [];
   return [
     "![CPU time per request of each server](docs/results.svg)",
     `\`\`\`\n${summary(report, 120)}\n\`\`\``,
-    ...(together ? [`${together.title}.`, table(together.head, together.rows, (i) => i === 0)] : []),
+    ...(together ? [`${together.title}.`, table(together.head, rows, (i) => i === 0)] : []),
   ].join("\n\n");
 }
 

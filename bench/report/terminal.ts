@@ -12,7 +12,7 @@ const WIDTH = 100;
 /** The card: what a run says in about twelve lines. */
 export const summary = (report: Report, width = process.stdout.columns ?? WIDTH): string =>
   card(report)
-    .map((line) => wrap(line, width))
+    .map((line) => (line.startsWith(" ") ? line : wrap(line, width)))
     .join("\n");
 
 /** All of it: the answer in plain words, then a table per endpoint, cheapest server first where the run can tell. */
