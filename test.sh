@@ -1,5 +1,6 @@
 #!/bin/sh
-# Sets up whatever is missing, then runs every check and test: ./test.sh [file ...]
+# Sets up whatever is missing, then runs what a change is likely to break: ./test.sh
+# All there is, also what needs a Docker engine or a quiet machine: ./test.sh all. Some of it: ./test.sh FILE ...
 set -eu
 cd "$(dirname "$0")"
 . bench/setup.sh
@@ -11,7 +12,8 @@ setup_k6
 setup_database
 
 # Tests of what is measured: nothing else may run beside them.
-ALONE="agents hostile instrument k6"
+ALONE="tests/bench/agents.test.ts tests/bench/instrument.test.ts tests/bench/k6.test.ts tests/servers/hostile.test.ts"
+LIKELY="tests/unit tests/servers/contract.test.ts tests/servers/config.test.ts tests/bench/end-to-end.test.ts"
 
 # Long enough for any machine: only a hang fails.
 TIMEOUT_MS=900000
@@ -26,14 +28,18 @@ run() {
   bun test --timeout "$TIMEOUT_MS" --reporter=junit --reporter-outfile="$reports/$name.xml" "$@" || code=$?
 }
 
+# The slowest first: bun test --timings=tests/timings.json --update-timings measures them again.
+beside() { run beside --parallel=3 --timings=tests/timings.json "$@"; }
+
 # shellcheck disable=SC2046,SC2086 # lists of arguments
-if [ $# -gt 0 ]; then
-  run chosen "$@"
-else
-  # The slowest first: bun test --timings=tests/timings.json --update-timings measures them again.
-  run beside --parallel=3 --timings=tests/timings.json $(printf -- '--path-ignore-patterns=**/%s.test.ts ' $ALONE)
-  run alone $(printf 'tests/%s.test.ts ' $ALONE)
-fi
+case "$*" in
+"") beside --path-ignore-patterns='**/simulations.test.ts' $LIKELY ;;
+all)
+  beside $(printf -- '--path-ignore-patterns=%s ' $ALONE)
+  run alone $ALONE
+  ;;
+*) run chosen "$@" ;;
+esac
 
 sed -n 's/^<testsuites .* tests="\([0-9]*\)".* failures="\([0-9]*\)" skipped="\([0-9]*\)".*/\1 \2 \3/p' "$reports"/*.xml |
   awk '{ tests += $1; failed += $2; skipped += $3 }

@@ -29,7 +29,7 @@ export const MOST_WINDOWS = 9;
 export const TOLERANCE = 0.03;
 /**
  * The least size of a split, in standard errors: in flat series a rule that looks at 3 to 9 windows finds a change in about 2 % of looks,
- * and in 2,000 simulated runs with heavy tails it kept 1 % twice as long as needed (tests/steadiness.test.ts).
+ * and in 2,000 simulated runs with heavy tails it kept 1 % twice as long as needed (tests/unit/steadiness.test.ts).
  */
 const CRITICAL = 2.8;
 /** Standard deviation of a window as it usually is, and the number of values that this counts as. */

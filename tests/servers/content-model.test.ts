@@ -1,12 +1,12 @@
 /**
  * The content API against a Map: random operations, one after another, are answered alike by every store × driver or
- * client. `LONG=1 ./test.sh tests/content-model.test.ts` is the long form.
+ * client. `LONG=1 ./test.sh tests/servers/content-model.test.ts` is the long form.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { findPrograms, type Postgres, startPostgres } from "../bench/stores/postgres.ts";
-import { CLIENTS, DRIVERS, type Runtime } from "../shared/drivers/drivers.ts";
-import { describeIf, makeDatabase, type Server, scratch, startServer, stopServer } from "./harness.ts";
+import { findPrograms, type Postgres, startPostgres } from "../../bench/stores/postgres.ts";
+import { CLIENTS, DRIVERS, type Runtime } from "../../shared/drivers/drivers.ts";
+import { describeIf, makeDatabase, type Server, scratch, startServer, stopServer } from "../harness.ts";
 
 const SEQUENCES = process.env.LONG === "1" ? 2_000 : 100;
 const LENGTH = 30;

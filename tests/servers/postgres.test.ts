@@ -5,9 +5,9 @@ import { createServer } from "node:net";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { SQL } from "bun";
-import { findPrograms, type Postgres, startPostgres } from "../bench/stores/postgres.ts";
-import { family } from "../bench/targets/usage.ts";
-import { describeIf, finish, run, scratch, until } from "./harness.ts";
+import { findPrograms, type Postgres, startPostgres } from "../../bench/stores/postgres.ts";
+import { family } from "../../bench/targets/usage.ts";
+import { describeIf, finish, run, scratch, until } from "../harness.ts";
 
 const MODULE = join(import.meta.dir, "../bench/targets/postgres.ts");
 const linux = process.platform === "linux";

@@ -1,23 +1,23 @@
 /** The pure parts of bench/. */
 import { describe, expect, test } from "bun:test";
-import { analyse, NOTHING } from "../bench/analysis/tables.ts";
-import { type Evidence, explain, type Verdict, verdictOf } from "../bench/analysis/verdict.ts";
-import { overlap } from "../bench/load/agents.ts";
-import { type FortioResult, type Load, toLoad } from "../bench/load/fortio.ts";
-import { type Histogram, merge, percentile } from "../bench/load/histogram.ts";
-import type { Session } from "../bench/measure/session.ts";
-import { duet } from "../bench/measure/slices.ts";
-import { type Bracket, capacityOf, parseSlo, searchCapacity } from "../bench/measure/slo.ts";
-import { totalSeconds } from "../bench/plan/duration.ts";
-import { ENDPOINTS } from "../bench/plan/endpoints.ts";
-import { makePlan, type Options, orderOf } from "../bench/plan/plan.ts";
-import { PRESETS } from "../bench/plan/presets.ts";
-import { parseTarget } from "../bench/plan/targets.ts";
-import { checkResults, type Slice } from "../bench/records/slices.ts";
-import { parseCpuList, pinned } from "../bench/targets/cores.ts";
-import type { Target } from "../bench/targets/target.ts";
-import { threadTimes, watch } from "../bench/targets/usage.ts";
-import { resultsIn, run, SERVERS, scratch, testIf } from "./harness.ts";
+import { analyse, NOTHING } from "../../bench/analysis/tables.ts";
+import { type Evidence, explain, type Verdict, verdictOf } from "../../bench/analysis/verdict.ts";
+import { overlap } from "../../bench/load/agents.ts";
+import { type FortioResult, type Load, toLoad } from "../../bench/load/fortio.ts";
+import { type Histogram, merge, percentile } from "../../bench/load/histogram.ts";
+import type { Session } from "../../bench/measure/session.ts";
+import { duet } from "../../bench/measure/slices.ts";
+import { type Bracket, capacityOf, parseSlo, searchCapacity } from "../../bench/measure/slo.ts";
+import { totalSeconds } from "../../bench/plan/duration.ts";
+import { ENDPOINTS } from "../../bench/plan/endpoints.ts";
+import { makePlan, type Options, orderOf } from "../../bench/plan/plan.ts";
+import { PRESETS } from "../../bench/plan/presets.ts";
+import { parseTarget } from "../../bench/plan/targets.ts";
+import { checkResults, type Slice } from "../../bench/records/slices.ts";
+import { parseCpuList, pinned } from "../../bench/targets/cores.ts";
+import type { Target } from "../../bench/targets/target.ts";
+import { threadTimes, watch } from "../../bench/targets/usage.ts";
+import { resultsIn, run, SERVERS, scratch, testIf } from "../harness.ts";
 
 const newFile = resultsIn(scratch());
 

@@ -18,7 +18,7 @@ import {
   until,
   withImage,
   works,
-} from "./harness.ts";
+} from "../harness.ts";
 
 const folder = scratch();
 const newFile = resultsIn(folder);

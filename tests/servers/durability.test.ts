@@ -1,6 +1,6 @@
 /**
  * What was acknowledged stays: servers are killed as they write, Postgres is stopped or killed under them, a disk is full,
- * a lock is held. `LONG=1 ./test.sh tests/durability.test.ts` is the long form.
+ * a lock is held. `LONG=1 ./test.sh tests/servers/durability.test.ts` is the long form.
  */
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
@@ -13,12 +13,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { SimpleFaker } from "@faker-js/faker";
 import { SQL } from "bun";
 import { ulid } from "ulid";
-import { findPrograms, type Postgres, startPostgres } from "../bench/stores/postgres.ts";
-import { freePort } from "../bench/targets/local.ts";
-import { readIdentity } from "../bench/targets/target.ts";
-import { family } from "../bench/targets/usage.ts";
-import { CLIENTS, DRIVERS, type Runtime } from "../shared/drivers/drivers.ts";
-import { describeIf, run, SERVERS, type Server, scratch, startServer, testIf, until, works } from "./harness.ts";
+import { findPrograms, type Postgres, startPostgres } from "../../bench/stores/postgres.ts";
+import { freePort } from "../../bench/targets/local.ts";
+import { readIdentity } from "../../bench/targets/target.ts";
+import { family } from "../../bench/targets/usage.ts";
+import { CLIENTS, DRIVERS, type Runtime } from "../../shared/drivers/drivers.ts";
+import { describeIf, run, SERVERS, type Server, scratch, startServer, testIf, until, works } from "../harness.ts";
 
 const LONG = process.env.LONG === "1";
 const KILLS = LONG ? 20 : 2;

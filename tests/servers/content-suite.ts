@@ -1,10 +1,10 @@
 /** What the content API answers, exactly alike on every server × store × driver or client × workers. */
 import { expect, test } from "bun:test";
-import { openapi } from "../shared/content/openapi.ts";
-import type { Content, User } from "../shared/content/schema.ts";
-import { LIMITS } from "../shared/limits.ts";
-import type { Server } from "./harness.ts";
-import { headersOf, mediaType, rawHeaders } from "./http.ts";
+import { openapi } from "../../shared/content/openapi.ts";
+import type { Content, User } from "../../shared/content/schema.ts";
+import { LIMITS } from "../../shared/limits.ts";
+import type { Server } from "../harness.ts";
+import { headersOf, mediaType, rawHeaders } from "../http.ts";
 
 interface Asked {
   readonly method: string;

@@ -2,10 +2,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { findAgents, loadFrom } from "../bench/load/agents.ts";
-import { PERCENTILES } from "../bench/load/fortio.ts";
-import { freePort } from "../bench/targets/local.ts";
-import { finish, type Program, resultsIn, rowsOf, run, scratch, until } from "./harness.ts";
+import { findAgents, loadFrom } from "../../bench/load/agents.ts";
+import { PERCENTILES } from "../../bench/load/fortio.ts";
+import { freePort } from "../../bench/targets/local.ts";
+import { finish, type Program, resultsIn, rowsOf, run, scratch, until } from "../harness.ts";
 
 const FORTIO = Bun.which("fortio", { PATH: `${resolve(".tools/bin")}:${process.env.PATH}` }) ?? "fortio";
 const folder = scratch();

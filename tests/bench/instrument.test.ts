@@ -2,10 +2,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { delimiter, join, resolve } from "node:path";
-import { rankCorrelation } from "../bench/analysis/statistics.ts";
-import { readReport } from "../bench/report/report.ts";
-import { type Cores, parseCpuList, splitCores } from "../bench/targets/cores.ts";
-import { freePort } from "../bench/targets/local.ts";
+import { rankCorrelation } from "../../bench/analysis/statistics.ts";
+import { readReport } from "../../bench/report/report.ts";
+import { type Cores, parseCpuList, splitCores } from "../../bench/targets/cores.ts";
+import { freePort } from "../../bench/targets/local.ts";
 import {
   describeIf,
   finish,
@@ -21,7 +21,7 @@ import {
   testIf,
   until,
   works,
-} from "./harness.ts";
+} from "../harness.ts";
 
 const folder = scratch();
 const newFile = resultsIn(folder);

@@ -1,13 +1,13 @@
 /** The rules of the repository itself. */
 import { describe, expect, test } from "bun:test";
 import { globSync, readFileSync } from "node:fs";
-import packageJson from "../package.json" with { type: "json" };
-import matrix from "../servers/matrix.json" with { type: "json" };
-import type { Database } from "../shared/contract.ts";
-import { DRIVERS } from "../shared/drivers/drivers.ts";
-import { PEOPLE } from "../shared/people.ts";
-import { PRAGMAS, prepare } from "../shared/stores/people.ts";
-import { finish, testIf, works } from "./harness.ts";
+import packageJson from "../../package.json" with { type: "json" };
+import matrix from "../../servers/matrix.json" with { type: "json" };
+import type { Database } from "../../shared/contract.ts";
+import { DRIVERS } from "../../shared/drivers/drivers.ts";
+import { PEOPLE } from "../../shared/people.ts";
+import { PRAGMAS, prepare } from "../../shared/stores/people.ts";
+import { finish, testIf, works } from "../harness.ts";
 
 const read = (file: string) => readFileSync(file, "utf8");
 

@@ -1,9 +1,12 @@
-/** Mistakes in what starts a server, on every server: one line, the remedy, exit 1, nothing listening. */
+/**
+ * Mistakes in what starts a server: one line, the remedy, exit 1, nothing listening. All but the address are found before a
+ * framework is loaded, so one server of each runtime stands for the others.
+ */
 import { describe, expect, test } from "bun:test";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { freePort } from "../bench/targets/local.ts";
-import { CLIENTS } from "../shared/drivers/drivers.ts";
+import { freePort } from "../../bench/targets/local.ts";
+import { CLIENTS } from "../../shared/drivers/drivers.ts";
 import {
   descriptorsOf,
   finish,
@@ -14,7 +17,7 @@ import {
   startServer,
   stopServer,
   until,
-} from "./harness.ts";
+} from "../harness.ts";
 
 const folder = scratch();
 const database = makeDatabase(join(folder, "data.db"), 10);
@@ -39,9 +42,9 @@ const CASES: [Record<string, string>, RegExp][] = [
   [{ PORT: "http" }, /PORT is "http": set it to an integer/],
   [{ WORKERS: "0" }, /WORKERS is "0": set it to an integer from 1 to 256/],
   [{ WORKERS: "two" }, /WORKERS is "two"/],
-  [{ HOST: "192.0.2.1" }, /192\.0\.2\.1:\d+ cannot be listened on/],
 ];
-/** Of stores, which are opened before any framework: one server of a runtime stands for all. */
+/** What the framework itself finds. */
+const OF_LISTENING: typeof CASES = [[{ HOST: "192.0.2.1" }, /192\.0\.2\.1:\d+ cannot be listened on/]];
 const OF_STORES: typeof CASES = [
   [{ STORE: "redis" }, /^STORE is "redis": set it to one of sqlite memory postgres$/],
   [
@@ -62,8 +65,9 @@ const OF_STORES: typeof CASES = [
   [{ STORE: "sqlite", CONTENT_FILE: garbage }, /garbage.db" cannot be written \(file is not a database\)/],
 ];
 const OF_RUNTIME: Record<string, typeof CASES> = {
-  "bun-raw": [...OF_STORES, ...CLIENTS.bun.map(unreachable)],
+  "bun-raw": [...CASES, ...OF_STORES, ...CLIENTS.bun.map(unreachable)],
   "node-raw": [
+    ...CASES,
     ...OF_STORES,
     ...CLIENTS.node.map(unreachable),
     [{ POSTGRES_CLIENT: "bun:sql" }, /^POSTGRES_CLIENT is "bun:sql": on node set it to one of pg postgres$/],
@@ -78,7 +82,7 @@ function unreachable(client: string): (typeof CASES)[0] {
 for (const server of SERVERS) {
   test(server, async () => {
     const port = String(await freePort());
-    for (const [env, message] of [...CASES, ...(OF_RUNTIME[server] ?? [])]) {
+    for (const [env, message] of [...OF_LISTENING, ...(OF_RUNTIME[server] ?? [])]) {
       const { code, output } = await finish(["sh", "servers/start.sh"], {
         SERVER: server,
         DB_FILE: database,

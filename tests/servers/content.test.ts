@@ -1,11 +1,15 @@
-/** The content API in memory and in Postgres, by every client; tests/contract.test.ts has the servers that use SQLite. */
+/**
+ * The content API in memory and in Postgres: each adapter with its runtime's usual client, and each client without framework,
+ * with one worker and with two; tests/servers/contract.test.ts has the servers that use SQLite.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { SQL } from "bun";
-import { findPrograms, type Postgres, startPostgres } from "../bench/stores/postgres.ts";
-import { CLIENTS, type Runtime } from "../shared/drivers/drivers.ts";
+import { findPrograms, type Postgres, startPostgres } from "../../bench/stores/postgres.ts";
+import { CLIENTS, type Runtime } from "../../shared/drivers/drivers.ts";
+import { describeIf, makeDatabase, SERVERS, type Server, scratch, startServer, stopServer } from "../harness.ts";
 import { contentSuite } from "./content-suite.ts";
-import { describeIf, makeDatabase, SERVERS, type Server, scratch, startServer, stopServer } from "./harness.ts";
 
+const RAW = SERVERS.filter((server) => server.endsWith("-raw"));
 const DB_FILE = makeDatabase(`${scratch()}/data.db`);
 
 interface Cell {
@@ -40,7 +44,7 @@ function suites(cells: readonly Cell[], settings: (cell: Cell) => Promise<Record
 
 describe("memory", () =>
   suites(
-    SERVERS.map((server) => ({ server, workers: 1 })),
+    RAW.map((server) => ({ server, workers: 1 })),
     async () => ({ STORE: "memory" }),
   ));
 
@@ -73,15 +77,15 @@ describeIf(findPrograms() !== null, "PostgreSQL is not installed", "Postgres", (
 
   for (const server of SERVERS) {
     const clients = CLIENTS[server.slice(0, server.indexOf("-")) as Runtime];
+    const cells = RAW.includes(server)
+      ? clients.flatMap((by) => [1, 2].map((workers) => ({ server, workers, by })))
+      : [{ server, workers: 1, by: clients[0] }];
     describe(server, () =>
-      suites(
-        clients.flatMap((by) => [1, 2].map((workers) => ({ server, workers, by }))),
-        async ({ server, workers, by = "" }) => ({
-          STORE: "postgres",
-          POSTGRES_CLIENT: by,
-          DATABASE_URL: await newUser(`${server}-${by.replace(":", "-")}-${workers}`),
-        }),
-      ),
+      suites(cells, async ({ server, workers, by = "" }) => ({
+        STORE: "postgres",
+        POSTGRES_CLIENT: by,
+        DATABASE_URL: await newUser(`${server}-${by.replace(":", "-")}-${workers}`),
+      })),
     );
   }
 });

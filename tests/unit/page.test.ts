@@ -4,8 +4,8 @@ import { mkdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import puppeteer, { type Browser, type Page } from "puppeteer-core";
-import { allReports, newestOf, type Report } from "../bench/report/report.ts";
-import { describeIf } from "./harness.ts";
+import { allReports, newestOf, type Report } from "../../bench/report/report.ts";
+import { describeIf } from "../harness.ts";
 
 const CHROMIUM = ["chromium", "chromium-browser", "google-chrome"].map((name) => Bun.which(name)).find(Boolean);
 const AXE = readFileSync(resolve("node_modules/axe-core/axe.min.js"), "utf8");

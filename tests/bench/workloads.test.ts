@@ -2,8 +2,8 @@
 import { expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { SQL } from "bun";
-import { ON_DISK } from "../bench/stores/folders.ts";
-import { findPrograms, startPostgres } from "../bench/stores/postgres.ts";
+import { ON_DISK } from "../../bench/stores/folders.ts";
+import { findPrograms, startPostgres } from "../../bench/stores/postgres.ts";
 import {
   bench,
   describeIf,
@@ -17,7 +17,7 @@ import {
   startServer,
   stopServer,
   until,
-} from "./harness.ts";
+} from "../harness.ts";
 
 const newFile = resultsIn(scratch());
 /** Folders with stores of a run. */

@@ -1,8 +1,8 @@
 /** The pure parts of shared/. */
 import { expect, spyOn, test } from "bun:test";
-import { answerError, HttpError, notFound, unavailable } from "../shared/errors.ts";
-import { settle } from "../shared/settle.ts";
-import { renderHi } from "../shared/template.ts";
+import { answerError, HttpError, notFound, unavailable } from "../../shared/errors.ts";
+import { settle } from "../../shared/settle.ts";
+import { renderHi } from "../../shared/template.ts";
 
 test("the template escapes what it is given", () => {
   expect(renderHi({ name: `<b>"Ben" & 'Co'</b>` })).toContain(

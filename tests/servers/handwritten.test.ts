@@ -1,8 +1,8 @@
 /** The hand-written twins that adapters are compared with answer what the adapters answer. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { freePort } from "../bench/targets/local.ts";
-import { makeDatabase, run, SERVERS, scratch, until } from "./harness.ts";
+import { freePort } from "../../bench/targets/local.ts";
+import { makeDatabase, run, SERVERS, scratch, until } from "../harness.ts";
 
 const file = makeDatabase(join(scratch(), "data.db"), 100_000);
 

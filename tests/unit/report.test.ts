@@ -4,19 +4,27 @@ import { copyFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { SimpleFaker } from "@faker-js/faker";
 import { parse } from "csv-parse/sync";
 import { stringify } from "csv-stringify/sync";
-import { parseSlo } from "../bench/measure/slo.ts";
-import type { Manifest } from "../bench/records/manifest.ts";
-import { appendSlices, checkResults, PROTOCOL, readResults, type Slice } from "../bench/records/slices.ts";
-import { agreement, compareRuns, comparison } from "../bench/report/compare.ts";
-import { DOCS, filled, MACHINES, PAGES, PICTURE, placesOf } from "../bench/report/docs.ts";
-import { html } from "../bench/report/html.ts";
-import { machineSays, machinesDiffer } from "../bench/report/machine.ts";
-import { machinesPage } from "../bench/report/machines.ts";
-import { markdown } from "../bench/report/markdown.ts";
-import { picture } from "../bench/report/picture.ts";
-import { allReports, type Kind, kindOf, newestOf, type Report, readReport, reportOf } from "../bench/report/report.ts";
-import { terminal } from "../bench/report/terminal.ts";
-import { finish, resultsIn, scratch } from "./harness.ts";
+import { parseSlo } from "../../bench/measure/slo.ts";
+import type { Manifest } from "../../bench/records/manifest.ts";
+import { appendSlices, checkResults, PROTOCOL, readResults, type Slice } from "../../bench/records/slices.ts";
+import { agreement, compareRuns, comparison } from "../../bench/report/compare.ts";
+import { DOCS, filled, MACHINES, PAGES, PICTURE, placesOf } from "../../bench/report/docs.ts";
+import { html } from "../../bench/report/html.ts";
+import { machineSays, machinesDiffer } from "../../bench/report/machine.ts";
+import { machinesPage } from "../../bench/report/machines.ts";
+import { markdown } from "../../bench/report/markdown.ts";
+import { picture } from "../../bench/report/picture.ts";
+import {
+  allReports,
+  type Kind,
+  kindOf,
+  newestOf,
+  type Report,
+  readReport,
+  reportOf,
+} from "../../bench/report/report.ts";
+import { terminal } from "../../bench/report/terminal.ts";
+import { finish, resultsIn, scratch } from "../harness.ts";
 
 const newFile = resultsIn(scratch());
 const RESULTS = "results.csv";

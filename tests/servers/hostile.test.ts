@@ -1,6 +1,6 @@
 /**
  * What servers meet on the open internet: requests that are none, connections that never finish, more than they can do.
- * `LONG=1 ./test.sh tests/hostile.test.ts` is the long form.
+ * `LONG=1 ./test.sh tests/servers/hostile.test.ts` is the long form.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
@@ -9,12 +9,12 @@ import { SimpleFaker } from "@faker-js/faker";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";
-import { load } from "../bench/load/fortio.ts";
-import { ENDPOINTS } from "../bench/plan/endpoints.ts";
-import { readIdentity, verify } from "../bench/targets/target.ts";
-import { openapi } from "../shared/content/openapi.ts";
-import { LIMITS } from "../shared/limits.ts";
-import { SERVERS, type Server, scratch, startServer, stopServer, until } from "./harness.ts";
+import { load } from "../../bench/load/fortio.ts";
+import { ENDPOINTS } from "../../bench/plan/endpoints.ts";
+import { readIdentity, verify } from "../../bench/targets/target.ts";
+import { openapi } from "../../shared/content/openapi.ts";
+import { LIMITS } from "../../shared/limits.ts";
+import { SERVERS, type Server, scratch, startServer, stopServer, until } from "../harness.ts";
 
 const LONG = process.env.LONG === "1";
 const REQUESTS = LONG ? 20_000 : 1_000;

@@ -4,8 +4,8 @@ import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { PEOPLE } from "../shared/people.ts";
-import { describeIf, finish, run, scratch, until } from "./harness.ts";
+import { PEOPLE } from "../../shared/people.ts";
+import { describeIf, finish, run, scratch, until } from "../harness.ts";
 
 /** Of 1,000 rows of seed 1. It changes with the columns, faker or better-sqlite3, and with nothing else. */
 const SHA256 = "6522276d86da224ac62b22e1e3f0298533f51b4a3b89b2dea7e4899d9cbde094";
