@@ -1,5 +1,8 @@
 import type { Faker } from "@faker-js/faker";
 
+/** Most rows that one request may ask for. */
+export const MAX_SIZE = 500;
+
 /** A column of a table: its name, its SQL type and how one realistic value is made. */
 export interface Column {
   readonly name: string;

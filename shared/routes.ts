@@ -2,12 +2,10 @@ import { openapi } from "./content/openapi.ts";
 import { contentRoutes } from "./content/routes.ts";
 import type { Route } from "./contract.ts";
 import { integer, segment } from "./input.ts";
-import type { Table } from "./people.ts";
+import { MAX_SIZE, type Table } from "./people.ts";
 import type { People } from "./stores/people.ts";
 import type { Store } from "./stores/store.ts";
 import { renderDocs, renderHi } from "./template.ts";
-
-export const MAX_SIZE = 500;
 
 /** The routes that every server mounts. @param store of content items and users, opened at the first request or before */
 export function routes(people: People, store: () => Store | Promise<Store>, identity: () => unknown): Route[] {

@@ -1,7 +1,7 @@
 import { SimpleFaker } from "@faker-js/faker";
 import { UsageError } from "../../shared/errors.ts";
 import { SEQUENCE, WORKLOADS, type Workload } from "./endpoints.ts";
-import { AGENTS_SECONDS, PRESETS, type PresetAmounts, SEQUENCE_SECONDS } from "./presets.ts";
+import { AGENTS_SECONDS, amountsOf, type PRESETS, type PresetAmounts } from "./presets.ts";
 import { baseOf, type EngineSpec, parseTarget, type TargetSpec } from "./targets.ts";
 
 export interface Plan {
@@ -68,10 +68,7 @@ export function makePlan(options: Options, servers: readonly string[]): Plan {
   if (writes && !store && urls.length === 0) {
     throw new UsageError(`"${writes}" writes: give --workload content or users, and servers get a store of their own`);
   }
-  const preset: PresetAmounts = {
-    ...PRESETS[options.preset],
-    ...(workload === "content" && SEQUENCE_SECONDS[options.preset]),
-  };
+  const preset = amountsOf(workload, options.preset);
   /** Between two sends of one connection, at a fixed rate. */
   const interval = options.rate === undefined ? 0 : connections / options.rate;
   const least = options.agents?.length ? AGENTS_SECONDS : 0;

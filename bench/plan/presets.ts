@@ -1,3 +1,5 @@
+import type { Workload } from "./endpoints.ts";
+
 /** How much is measured: restarts, and what is done between two of them. */
 export interface PresetAmounts {
   /** Restarts of every server: the repetitions. */
@@ -52,11 +54,16 @@ export const PRESETS = {
 } as const satisfies Record<string, PresetAmounts>;
 
 /** k6 takes longer than fortio to start, so its slices are longer, and so is what they warm. */
-export const SEQUENCE_SECONDS: Readonly<Record<keyof typeof PRESETS, Partial<PresetAmounts>>> = {
+const SEQUENCE_SECONDS: Readonly<Record<keyof typeof PRESETS, Partial<PresetAmounts>>> = {
   quick: { duetSeconds: 1, soloSeconds: 1, windowSeconds: 0.2, warmRequests: 2_000 },
   standard: { duetSeconds: 1.5, soloSeconds: 2, windowSeconds: 0.3, warmRequests: 4_000 },
   full: { duetSeconds: 3, soloSeconds: 5, windowSeconds: 0.5, warmRequests: 8_000 },
 };
+
+export const amountsOf = (workload: Workload, preset: keyof typeof PRESETS): PresetAmounts => ({
+  ...PRESETS[preset],
+  ...(workload === "content" && SEQUENCE_SECONDS[preset]),
+});
 
 /** For `duet`, `tax` and `self-test`, which restart two targets until they are decided. */
 export const PAIR: PresetAmounts = {

@@ -52,7 +52,7 @@ export function capacities(manifest: Manifest | null): string[] {
 }
 
 /** What a commit that was answered survives, by store. */
-function promises(manifest: Manifest | null): string[] {
+export function promises(manifest: Manifest | null): string[] {
   const of = Object.entries(manifest?.stores ?? {}).map(([name, store]) => ({ name, promise: survival(store) }));
   return [...Map.groupBy(of, ({ promise }) => promise)].map(
     ([promise, all]) => `What ${listed(all.map(({ name }) => name))} answered ${promise}.`,

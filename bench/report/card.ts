@@ -4,10 +4,10 @@ import { stateOf } from "../analysis/statistics.ts";
 import { UNRANKED } from "../analysis/verdict.ts";
 import type { Machine } from "../machine/identity.ts";
 import { totalSeconds } from "../plan/duration.ts";
-import { PRESETS } from "../plan/presets.ts";
+import { amountsOf, PRESETS } from "../plan/presets.ts";
 import { parseCpuList } from "../targets/cores.ts";
-import { capacities, circumstances, limits, NO_DATABASE, twinsOf } from "./answer.ts";
-import { count, listed, percent, word } from "./format.ts";
+import { capacities, circumstances, limits, NO_DATABASE, promises, twinsOf } from "./answer.ts";
+import { count, listed, percent, ratio, word } from "./format.ts";
 import type { Endpoint, Report } from "./report.ts";
 import { render } from "./text.ts";
 
@@ -34,6 +34,7 @@ export function card(report: Report): string[] {
       })),
     ),
     ...circumstances(endpoints, manifest),
+    ...promises(manifest),
     ...notWarm(endpoints),
     ...noise(report),
     ...blind(endpoints),
@@ -41,20 +42,85 @@ export function card(report: Report): string[] {
   ];
 }
 
+/** The same as four questions, for the page. */
+export function tiles(report: Report): { title: string; lines: string[] }[] {
+  const { endpoints, servers } = report;
+  return [
+    { title: "Which?", lines: least(endpoints) },
+    {
+      title: "How much?",
+      lines: choices(endpoints).map((line) => line.replace(/ {2,}/, ": ").replace(/ +(shown at .*)/, " ($1)")),
+    },
+    {
+      title: "Does it matter?",
+      lines: [...matters(report).map((line) => line.replace("Does it matter? ", "")), ...memory(servers)],
+    },
+    {
+      title: "Can I trust it?",
+      lines: [
+        restarts(report),
+        ...trust(endpoints),
+        ...equalTwins(endpoints),
+        ...notWarm(endpoints),
+        ...noise(report),
+        ...blind(endpoints),
+      ],
+    },
+  ].filter(({ lines }) => lines.length > 0);
+}
+
+/** Ratio at which a cell of the heat map has its full colour. */
+const HOTTEST = 4;
+
+/** Servers × endpoints: CPU time per request ÷ the least; `heat` from 0, for a tie with the least, to 1. Null without duets. */
+export function heatMap(endpoints: readonly Endpoint[]) {
+  const compared = endpoints.filter(({ comparison }) => comparison !== null);
+  const names = [...new Set(compared.flatMap(({ rows }) => rows.map(({ name }) => name)))];
+  if (compared.length === 0) return null;
+  const cell = ({ endpoint, rows }: Endpoint, server: string) => {
+    const { standing, warming } = rows.find(({ name }) => name === server) ?? {};
+    if (!standing) return { endpoint, text: "-", heat: 0, note: `${server} at ${endpoint}: not compared` };
+    const { ratioToBest, first } = standing;
+    return {
+      endpoint,
+      text: ratioToBest.estimate.toFixed(2) + (warming ? "?" : ""),
+      heat: first ? 0 : Math.min(1, Math.max(0, Math.log(ratioToBest.estimate) / Math.log(HOTTEST))).toFixed(2),
+      note: `${server} at ${endpoint}: ${ratio(ratioToBest)}${warming ? ", warming" : ""}`,
+    };
+  };
+  return {
+    columns: compared.map(({ endpoint }) => ({ endpoint, short: shortOf(endpoint) })),
+    rows: names
+      .filter((name) => !name.includes("#"))
+      .sort()
+      .map((name) => ({ name, cells: compared.map((endpoint) => cell(endpoint, name)) })),
+  };
+}
+
+/** `5 × 10` of /sqlite/random-5fields/10: fields and rows. */
+const shortOf = (endpoint: string) =>
+  endpoint.replace(/^\/sqlite\/random-(\d+)fields\/(\d+)$/, "$1×$2").replace(/^\/(\w+)-template$/, "$1");
+
 const presetOf = ({ manifest }: Report) =>
   (Object.keys(PRESETS) as (keyof typeof PRESETS)[]).find(
     (name) => PRESETS[name].blocks === manifest?.plan.amount.blocks,
   );
 
-function title(report: Report): string {
-  const { manifest, connections, run, host } = report;
-  if (!manifest) return `Run ${run} on ${host}, ${connections} connections`;
+/** `Standard run: 4 restarts, one server measured twice` */
+function restarts(report: Report): string {
+  const { manifest, run, host } = report;
+  if (!manifest) return `Run ${run} on ${host}`;
   const preset = presetOf(report);
   const name =
     preset === undefined ? "Run" : { quick: "First look", standard: "Standard run", full: "Full run" }[preset];
   const { blocks, twin } = manifest.plan.amount;
-  const on = manifest.machine ? ` on ${manifest.machine.cores} × ${nameOf(manifest.machine)}` : "";
-  return `${name}: ${blocks} restarts, ${twin ? "one server measured twice" : "no self-check"};${on}, ${connections} connections`;
+  return `${name}: ${blocks} restarts, ${twin ? "one server measured twice" : "no self-check"}`;
+}
+
+function title(report: Report): string {
+  const { manifest, connections } = report;
+  const on = manifest?.machine ? `; on ${manifest.machine.cores} × ${nameOf(manifest.machine)}` : "";
+  return `${restarts(report)}${on}, ${connections} connections`;
 }
 
 /** `Intel Xeon Processor, model 167`: what tells two of one name apart stands in the report. */
@@ -71,6 +137,13 @@ function trust(endpoints: readonly Endpoint[]): string[] {
     : [
         `DO NOT TRUST IT: ${wrong[0]?.name} measured twice came out different at ${wrong.length} of ${twins.length} endpoints`,
       ];
+}
+
+function equalTwins(endpoints: readonly Endpoint[]): string[] {
+  const twins = twinsOf(endpoints);
+  return twins.length > 0 && twins.every(({ state }) => state !== "different")
+    ? [`${twins[0]?.name} measured twice is not different at any of ${twins.length} endpoints`]
+    : [];
 }
 
 function least(endpoints: readonly Endpoint[]): string[] {
@@ -177,6 +250,6 @@ function blind(endpoints: readonly Endpoint[]): string[] {
 function next(report: Report): string[] {
   const { manifest } = report;
   if (presetOf(report) !== "quick" || !manifest || manifest.plan.targets.length < 2) return [];
-  const standard = { ...manifest.plan, amount: { ...manifest.plan.amount, ...PRESETS.standard } };
+  const standard = { ...manifest.plan, amount: amountsOf(manifest.plan.workload, "standard") };
   return [`Next: the same with --standard decides (${Math.round(totalSeconds(standard) / 60)} min)`];
 }

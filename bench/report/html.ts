@@ -1,7 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Eta } from "eta";
+import { heatMap, tiles } from "./card.ts";
 import { COLUMNS, coldTable, NOTES, overview, ratio, SERVER_COLUMNS, stepTable, word } from "./format.ts";
+import { TYPICAL } from "./picture.ts";
 import { PERCENTILES, type Report } from "./report.ts";
 import { precisionLine } from "./terminal.ts";
 
@@ -18,6 +20,9 @@ export async function html(report: Report): Promise<string> {
     manifest,
     columns: COLUMNS,
     serverColumns: SERVER_COLUMNS,
+    tiles: tiles(report),
+    heat: heatMap(report.endpoints),
+    typical: TYPICAL,
     overview: overview(report.endpoints),
     notes: NOTES,
     ratio,

@@ -5,7 +5,7 @@ import { intervals } from "./page/charts.ts";
 import type { Report } from "./report.ts";
 
 /** The endpoint that says most in one picture, where it was measured. */
-const TYPICAL = "/sqlite/random-5fields/5";
+export const TYPICAL = "/sqlite/random-5fields/5";
 
 /** @returns an SVG of CPU time per request at one endpoint, in the colours that the reader prefers. */
 export function picture({ run, endpoints }: Report): string {

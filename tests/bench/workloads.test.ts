@@ -29,7 +29,7 @@ describeIf(postgres, "no PostgreSQL", "bench.sh --workload content", () => {
   test("SQLite, memory and Postgres in one run: sequences and their steps, and nothing left", async () => {
     const file = newFile();
     const servers = "bun-raw,bun-raw@memory,bun-raw@pg+pool=5";
-    const program = run(bench(file, "--workload", "content", "--servers", servers));
+    const program = run(bench(file, "--details", "--workload", "content", "--servers", servers));
     const { code } = await program.ended;
     const output = program.output();
     expect([code, output]).toEqual([0, expect.stringContaining(" rows in ")]);
@@ -111,7 +111,7 @@ test("a server that runs already has the contents afterwards that it had before,
 test("--workload users: lists and inserts, and what a setting costs", async () => {
   const file = newFile();
   const servers = ["", "+journal=delete+synchronous=full", "+file=:memory:"].map((settings) => `bun-raw${settings}`);
-  const program = run(bench(file, "--workload", "users", "--servers", servers.join()));
+  const program = run(bench(file, "--details", "--workload", "users", "--servers", servers.join()));
   const { code } = await program.ended;
   const output = program.output();
   expect([code, output]).toEqual([0, expect.stringContaining(" rows in ")]);

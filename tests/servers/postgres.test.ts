@@ -9,7 +9,7 @@ import { findPrograms, type Postgres, startPostgres } from "../../bench/stores/p
 import { family } from "../../bench/targets/usage.ts";
 import { describeIf, finish, run, scratch, until } from "../harness.ts";
 
-const MODULE = join(import.meta.dir, "../bench/targets/postgres.ts");
+const MODULE = join(import.meta.dir, "../../bench/stores/postgres.ts");
 const linux = process.platform === "linux";
 const folder = scratch();
 /** Whether a process runs; one that its parent has yet to reap has no command line. */
@@ -145,7 +145,9 @@ describeIf(findPrograms() !== null, "PostgreSQL is not installed", "postgres", (
     const file = script(`${how}.ts`, `const postgres = await startPostgres(); console.log(postgres.pid); ${end}`);
     const parent = run([process.execPath, file], { TMPDIR: temporary });
     await until(() => parent.output().includes("\n"));
-    const pids = linux ? family(Number(parent.output())) : [];
+    const root = Number(parent.output());
+    expect(root).toBeGreaterThan(0);
+    const pids = linux ? family(root) : [];
     if (how !== "its end") parent.child.kill(how);
     await parent.ended;
     await until(() => !pids.some(isAlive) && readdirSync(temporary).length === 0);

@@ -90,6 +90,39 @@ describeIf(CHROMIUM !== undefined, "there is no Chromium", "docs/report.html", (
     expect(await marks("intervals")).toHaveLength(endpoints.length);
   });
 
+  test("the first screen: four questions, every server at every endpoint, and what it means for the reader", async () => {
+    const titles = await page.$$eval(".tile h3", (all) => all.map(({ textContent }) => textContent));
+    expect(titles).toEqual(["Which?", "How much?", "Does it matter?", "Can I trust it?"]);
+    const cells = await page.$$eval(".heat td a", (all) =>
+      all.map(({ textContent }) => Number.parseFloat(textContent ?? "")),
+    );
+    const shown = endpoints[0]?.rows.filter(({ name }) => !name.includes("#")).length ?? 0;
+    expect(cells).toHaveLength(shown * endpoints.length);
+    expect(Math.min(...cells)).toBe(1);
+    const shares = async (own: string) => {
+      await page.$eval(
+        '#mine [name="own"]',
+        (input, value) => {
+          (input as HTMLInputElement).value = value;
+          input.dispatchEvent(new Event("input", { bubbles: true }));
+        },
+        own,
+      );
+      return page.$$eval("#mine tbody td:nth-child(2)", (all) =>
+        all.map(({ textContent }) => Number.parseFloat(textContent ?? "")),
+      );
+    };
+    const [without, withCode] = [await shares("0"), await shares("10")];
+    expect(without).toHaveLength(shown);
+    // 1,000 requests/s × 10 ms are ten cores.
+    for (const [i, share] of withCode.entries()) expect(share - (without[i] as number)).toBeWithin(998, 1002);
+    await page.click(".heat td:nth-child(3) a");
+    await page.waitForFunction(() => location.hash.startsWith("#cpu&endpoint="));
+    expect(await marks("intervals")).toHaveLength(1);
+    await page.goto("about:blank");
+    await page.goto(ADDRESS);
+  });
+
   for (const scheme of ["light", "dark"] as const) {
     for (const width of [1280, 390]) {
       test(`${scheme}, ${width} pixels wide: nothing sticks out, no accessibility violation`, async () => {

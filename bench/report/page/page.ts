@@ -74,6 +74,44 @@ function writeAddress(): void {
     link.hash = [link.dataset.view, ...location.hash.split("&").slice(1)].join("&");
 }
 
+const mine = document.getElementById("mine") as HTMLFormElement;
+const VPS_CORES = 4;
+
+/**
+ * What the servers need of the reader's machine. Ratios are those of the duets; the µs that they multiply are what fits the
+ * servers' slices alone best.
+ */
+function drawMine(): void {
+  const value = (name: string) => (mine.elements.namedItem(name) as HTMLInputElement).value;
+  const rows = endpoints.find(({ endpoint }) => endpoint === value("path"))?.rows ?? [];
+  const percent = (part: number) => `${(part * 100).toFixed(part < 0.1 ? 1 : 0)} %`;
+  const known = rows.flatMap(({ name, cpuUsPerRequest: alone, standing }) =>
+    alone ? [{ name, us: alone.estimate, ratio: standing?.ratioToBest.estimate ?? alone.estimate }] : [],
+  );
+  const unit = Math.exp(known.reduce((sum, { us, ratio }) => sum + Math.log(us / ratio), 0) / known.length);
+  const lines = known
+    .filter(({ name }) => !name.includes("#"))
+    .map(({ name, ratio }) => ({
+      name,
+      cores: Number(value("rate")) * ((unit * ratio) / 1e6 + Number(value("own")) / 1e3),
+    }))
+    .sort((a, b) => a.cores - b.cores)
+    .map(({ name, cores }) => {
+      const row = document.createElement("tr");
+      for (const text of [name, percent(cores), percent(cores / VPS_CORES)]) {
+        const cell = document.createElement(row.childElementCount === 0 ? "th" : "td");
+        cell.textContent = text;
+        if (cell.tagName === "TH") cell.setAttribute("scope", "row");
+        row.append(cell);
+      }
+      return row;
+    });
+  mine.querySelector("tbody")?.replaceChildren(...lines);
+}
+mine.addEventListener("input", drawMine);
+mine.addEventListener("submit", (event) => event.preventDefault());
+drawMine();
+
 form.addEventListener("change", () => {
   writeAddress();
   drawAll();
