@@ -1,3 +1,4 @@
+import { isTwin, partsOf } from "../plan/names.ts";
 import type { Slice } from "../records/slices.ts";
 import { contrast, type Interval, meanInterval } from "./statistics.ts";
 import type { Row, Table } from "./tables.ts";
@@ -123,17 +124,18 @@ function weightsOf(pairs: MainEffect["pairs"]): Map<string, number> {
 
 /** Twins and servers that do not say what they are have no choices. */
 function choicesOf({ name, runtime, framework, driver, workers }: Row): Choices[] {
-  if (runtime === null || framework === null || driver === null || workers === null || name.includes("#")) return [];
+  if (runtime === null || framework === null || driver === null || workers === null || isTwin(name)) return [];
   const word = (text: string) => text.split(" ")[0] as string;
+  const parts = partsOf(name);
   return [
     {
       name,
       runtime: word(runtime),
       framework: word(framework),
       driver: word(driver),
-      usual: !name.includes("@"),
+      usual: parts.driver === undefined,
       workers,
-      settings: name.split("+").slice(1).join(", "),
+      settings: parts.settings.join(", "),
     },
   ];
 }

@@ -1,6 +1,7 @@
 import { takeFingerprint } from "../machine/fingerprint.ts";
 import { duration } from "../plan/duration.ts";
 import { isStep, WORKLOADS } from "../plan/endpoints.ts";
+import { nameOfTwin, originalOf } from "../plan/names.ts";
 import { orderOf, type Plan } from "../plan/plan.ts";
 import { isHere, type LocalSpec, type TargetSpec } from "../plan/targets.ts";
 import type { Slice } from "../records/slices.ts";
@@ -55,8 +56,8 @@ export async function withTargets<T>(
   try {
     for (const spec of specs) {
       const target = await startTarget(session, spec);
-      const same = targets.filter(({ name }) => name.replace(/#\d+$/, "") === target.name).length;
-      const name = same === 0 ? target.name : `${target.name}#${same + 1}`;
+      const same = targets.filter(({ name }) => originalOf(name) === target.name).length;
+      const name = nameOfTwin(target.name, same + 1);
       targets.push({ ...target, name });
       if (target.identity && WORKLOADS[plan.workload].store) session.manifest.stores[name] = target.identity.store;
       await verify(target, plan.endpoints, signal);

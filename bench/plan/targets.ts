@@ -1,5 +1,6 @@
 import { CLIENTS } from "../../shared/drivers/drivers.ts";
 import { UsageError } from "../../shared/errors.ts";
+import { partsOf } from "./names.ts";
 
 /** A server that is started here, by a command that reads PORT, HOST and `env`. */
 export interface LocalSpec {
@@ -49,23 +50,19 @@ const SETTINGS: Readonly<Record<string, string>> = {
  * its workers, its settings. @param store whether it keeps content items
  */
 export function parseTarget(text: string, servers: readonly string[], store = false): LocalSpec {
-  const [, server = "", driver, workers, settings = ""] =
-    /^([^@*+]*)(?:@([^+*]+))?(?:\*(\d+))?((?:\+[^+]*)*)$/.exec(text) ?? [];
+  const { server, driver, workers, settings } = partsOf(text);
   if (!servers.includes(server)) {
     throw new UsageError(
       `--servers has "${text}": choose from ${servers.join(" ")}, each as NAME[@DRIVER][*WORKERS][+SETTING=VALUE]`,
     );
   }
-  const set = settings
-    .split("+")
-    .slice(1)
-    .map((setting): [string, string] => {
-      const [name = "", value = ""] = setting.split(/=(.*)/s);
-      const variable = SETTINGS[name];
-      if (variable && value && store) return [variable, value];
-      const which = `"${setting}" of "${text}" is none of ${Object.keys(SETTINGS).join("= ")}=`;
-      throw new UsageError(`${which}: correct it${store ? "" : ", and give --workload content or users"}`);
-    });
+  const set = settings.map((setting): [string, string] => {
+    const [name = "", value = ""] = setting.split(/=(.*)/s);
+    const variable = SETTINGS[name];
+    if (variable && value && store) return [variable, value];
+    const which = `"${setting}" of "${text}" is none of ${Object.keys(SETTINGS).join("= ")}=`;
+    throw new UsageError(`${which}: correct it${store ? "" : ", and give --workload content or users"}`);
+  });
   return {
     kind: "local",
     name: text,

@@ -2,6 +2,7 @@ import type { Identity } from "../../shared/identity.ts";
 import { type Interval, stateOf } from "../analysis/statistics.ts";
 import { promiseOf } from "../measure/slo.ts";
 import { SEQUENCE } from "../plan/endpoints.ts";
+import { isTwin, originalOf } from "../plan/names.ts";
 import type { Manifest } from "../records/manifest.ts";
 import { count, listed, percent, ratio } from "./format.ts";
 import type { Endpoint } from "./report.ts";
@@ -90,7 +91,7 @@ function firsts(endpoints: readonly Endpoint[]): string[] {
     const [only] = of;
     const visible = of.map(({ smallestVisible }) => smallestVisible).sort((a, b) => a - b);
     const sight = [...new Set([visible[0], visible.at(-1)].map((part) => percent(part as number)))].join(" to ");
-    const winners = of.flatMap(({ standings }) => standings.filter(({ first, name }) => first && !name.includes("#")));
+    const winners = of.flatMap(({ standings }) => standings.filter(({ first, name }) => first && !isTwin(name)));
     const wins = [...Map.groupBy(winners, ({ name }) => name)]
       .map(([name, times]) => ({ name, times: times.length }))
       .sort((a, b) => b.times - a.times || (a.name < b.name ? -1 : 1));
@@ -136,13 +137,12 @@ function extremes(found: readonly { readonly endpoint: string; readonly of: Inte
 /** Pairs that no endpoint told apart. */
 function neverTold(endpoints: readonly Endpoint[]): string[] {
   const pairs = endpoints.flatMap(({ comparison, rows }) => {
-    const warming = new Set(rows.flatMap(({ name, warming }) => (warming ? [name] : [])));
-    return (comparison?.pairs ?? []).filter(({ a, b }) => !warming.has(a) && !warming.has(b));
+    const left = new Set(rows.flatMap(({ name, warming }) => (warming || isTwin(name) ? [name] : [])));
+    return (comparison?.pairs ?? []).filter(({ a, b }) => !left.has(a) && !left.has(b));
   });
   const alike = [...Map.groupBy(pairs, ({ a, b }) => `${a} and ${b}`)]
     .filter(([, of]) => of.every(({ state }) => state !== "different"))
-    .map(([pair]) => pair)
-    .filter((pair) => !pair.includes("#"));
+    .map(([pair]) => pair);
   return alike.length > 0 ? [`Not told apart at any endpoint: ${alike.join("; ")}.`] : [];
 }
 
@@ -175,8 +175,8 @@ export function limits(endpoints: readonly Endpoint[]): string[] {
 export const twinsOf = (endpoints: readonly Endpoint[]) =>
   endpoints.flatMap(({ endpoint, comparison }) =>
     (comparison?.pairs ?? [])
-      .filter(({ a, b }) => b === `${a}#2` || a === `${b}#2`)
-      .map((pair) => ({ ...pair, endpoint, name: pair.a.replace(/#2$/, "") })),
+      .filter(({ a, b }) => originalOf(a) === originalOf(b))
+      .map((pair) => ({ ...pair, endpoint, name: originalOf(pair.a) })),
   );
 
 function twinSays(endpoints: readonly Endpoint[]): string[] {

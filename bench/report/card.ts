@@ -4,6 +4,7 @@ import { stateOf } from "../analysis/statistics.ts";
 import { UNRANKED } from "../analysis/verdict.ts";
 import type { Machine } from "../machine/identity.ts";
 import { totalSeconds } from "../plan/duration.ts";
+import { isTwin } from "../plan/names.ts";
 import { amountsOf, PRESETS } from "../plan/presets.ts";
 import { parseCpuList } from "../targets/cores.ts";
 import { capacities, circumstances, limits, NO_DATABASE, promises, twinsOf } from "./answer.ts";
@@ -91,7 +92,7 @@ export function heatMap(endpoints: readonly Endpoint[]) {
   return {
     columns: compared.map(({ endpoint }) => ({ endpoint, short: shortOf(endpoint) })),
     rows: names
-      .filter((name) => !name.includes("#"))
+      .filter((name) => !isTwin(name))
       .sort()
       .map((name) => ({ name, cells: compared.map((endpoint) => cell(endpoint, name)) })),
   };
@@ -148,9 +149,7 @@ function equalTwins(endpoints: readonly Endpoint[]): string[] {
 
 function least(endpoints: readonly Endpoint[]): string[] {
   const compared = endpoints.flatMap(({ comparison }) => comparison ?? []);
-  const firsts = compared.flatMap(({ standings }) =>
-    standings.filter(({ first, name }) => first && !name.includes("#")),
-  );
+  const firsts = compared.flatMap(({ standings }) => standings.filter(({ first, name }) => first && !isTwin(name)));
   const times = [...Map.groupBy(firsts, ({ name }) => name)].map(([name, of]) => ({ name, times: of.length }));
   const most = Math.max(...times.map(({ times }) => times));
   const names = times.filter(({ times }) => times === most).map(({ name }) => name);

@@ -4,6 +4,7 @@ import { proportionInterval } from "../analysis/statistics.ts";
 import { type Capacity, promiseOf, type Slo } from "../measure/slo.ts";
 import type { Outcome } from "../measure/until-decided.ts";
 import { totalSeconds } from "../plan/duration.ts";
+import { nameOfTwin } from "../plan/names.ts";
 import { orderOf, type Plan } from "../plan/plan.ts";
 import { isHere } from "../plan/targets.ts";
 import type { ScheduleFinding } from "../self-test/schedules.ts";
@@ -28,10 +29,11 @@ export function describe(plan: Plan, cores: Cores | null): string {
 
 /** What every block of a plan will do, in this order. */
 export function order(plan: Plan): string {
-  const names = plan.targets.map(
-    (spec, i) =>
-      (spec.kind === "url" ? (spec.name ?? spec.url) : spec.name) +
-      (i > 0 && plan.amount.twin && i === plan.targets.length - 1 ? "#2" : ""),
+  const names = plan.targets.map((spec, i) =>
+    nameOfTwin(
+      spec.kind === "url" ? (spec.name ?? spec.url) : spec.name,
+      i > 0 && plan.amount.twin && i === plan.targets.length - 1 ? 2 : 1,
+    ),
   );
   return Array.from({ length: plan.amount.blocks }, (_, i) => {
     const steps = orderOf(plan, i + 1, names, names);

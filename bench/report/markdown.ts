@@ -1,5 +1,6 @@
 import { markdownTable } from "markdown-table";
 import type { Row } from "../analysis/tables.ts";
+import { isTwin } from "../plan/names.ts";
 import { COLUMNS, type Column, coldTable, NOTES, overview, SERVER_COLUMNS, stepTable } from "./format.ts";
 import type { Endpoint, Report } from "./report.ts";
 import { precisionLine, summary } from "./terminal.ts";
@@ -22,7 +23,7 @@ export function markdown({ run, host, machine, answer, endpoints, servers, cold 
 /** README's answer: the picture, the card, and one table of all servers. */
 export function firstScreen(report: Report): string {
   const together = overview(report.endpoints);
-  const rows = together?.rows.filter(([name]) => !name?.includes("#")) ?? [];
+  const rows = together?.rows.filter(([name]) => !isTwin(name as string)) ?? [];
   return [
     "![CPU time per request of each server](docs/results.svg)",
     `\`\`\`\n${summary(report, 120)}\n\`\`\``,

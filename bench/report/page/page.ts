@@ -1,4 +1,5 @@
 /** Runs in the reader's browser: draws the charts of the servers and the endpoint that are chosen, and keeps the choice in the URL. */
+import { isTwin } from "../../plan/names.ts";
 import type { Report } from "../report.ts";
 import * as charts from "./charts.ts";
 
@@ -90,7 +91,7 @@ function drawMine(): void {
   );
   const unit = Math.exp(known.reduce((sum, { us, ratio }) => sum + Math.log(us / ratio), 0) / known.length);
   const lines = known
-    .filter(({ name }) => !name.includes("#"))
+    .filter(({ name }) => !isTwin(name))
     .map(({ name, ratio }) => ({
       name,
       cores: Number(value("rate")) * ((unit * ratio) / 1e6 + Number(value("own")) / 1e3),
