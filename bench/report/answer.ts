@@ -4,7 +4,7 @@ import { promiseOf } from "../measure/slo.ts";
 import { SEQUENCE } from "../plan/endpoints.ts";
 import { isTwin, originalOf } from "../plan/names.ts";
 import type { Manifest } from "../records/manifest.ts";
-import { count, listed, percent, ratio } from "./format.ts";
+import { count, listed, NOT_RANKED, percent, ratio } from "./format.ts";
 import type { Endpoint } from "./report.ts";
 
 /** What a run says, in plain words: one thing per line, most useful first. */
@@ -167,7 +167,7 @@ export function limits(endpoints: readonly Endpoint[]): string[] {
   );
   return [...Map.groupBy(remarks, ({ verdict }) => verdict)].map(
     ([verdict, of]) =>
-      `${verdict[0]?.toUpperCase()}${verdict.slice(1)}, so not ranked by requests/s: ${of.map(({ where }) => where).join("; ")}: ${of[0]?.text}.`,
+      `${verdict[0]?.toUpperCase()}${verdict.slice(1)}, ${NOT_RANKED}: ${of.map(({ where }) => where).join("; ")}: ${of[0]?.text}.`,
   );
 }
 

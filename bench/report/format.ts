@@ -25,6 +25,11 @@ export const ratio = ({ estimate, low, high }: Interval, digits = 2): string =>
 /** Stands where the rank of a server would, and beside its numbers. */
 export const WARMING = "warming";
 
+export const NOT_RANKED = "so not ranked by requests/s";
+/** What forbids a ranking by throughput. @param all servers of the table */
+export const remarkLine = ({ verdict, names, text }: Endpoint["remarks"][number], all: number): string =>
+  `${names.length === all ? "all" : names.join(", ")} ${verdict}, ${NOT_RANKED}: ${text}`;
+
 /** One column of a table of servers. */
 export interface Column {
   readonly head: string;

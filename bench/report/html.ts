@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Eta } from "eta";
 import { heatMap, tiles } from "./card.ts";
-import { COLUMNS, coldTable, NOTES, overview, ratio, SERVER_COLUMNS, stepTable, word } from "./format.ts";
+import { COLUMNS, coldTable, NOTES, overview, ratio, remarkLine, SERVER_COLUMNS, stepTable, word } from "./format.ts";
 import { TYPICAL } from "./picture.ts";
 import { PERCENTILES, type Report } from "./report.ts";
 import { precisionLine } from "./terminal.ts";
@@ -28,6 +28,7 @@ export async function html(report: Report): Promise<string> {
     ratio,
     precisionLine,
     stepTable,
+    remarkLine,
     cold: coldTable(report.cold),
     word,
     filters: filtersOf(report),

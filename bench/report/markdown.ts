@@ -1,7 +1,7 @@
 import { markdownTable } from "markdown-table";
 import type { Row } from "../analysis/tables.ts";
 import { isTwin } from "../plan/names.ts";
-import { COLUMNS, type Column, coldTable, NOTES, overview, SERVER_COLUMNS, stepTable } from "./format.ts";
+import { COLUMNS, type Column, coldTable, NOTES, overview, remarkLine, SERVER_COLUMNS, stepTable } from "./format.ts";
 import type { Endpoint, Report } from "./report.ts";
 import { precisionLine, summary } from "./terminal.ts";
 
@@ -39,9 +39,7 @@ function folded(shown: Endpoint): string {
     ...(comparison ? [precisionLine(comparison)] : []),
     ...(NOTES[endpoint] ? [NOTES[endpoint]] : []),
     ...rows.flatMap(({ name, warming }) => (warming ? [`${name} is warming: ${warming}.`] : [])),
-    ...remarks.map(
-      ({ verdict, names, text }) => `${names.join(", ")} ${verdict}, so not ranked by requests/s: ${text}`,
-    ),
+    ...remarks.map((remark) => remarkLine(remark, rows.length)),
     ...(steps ? [`${steps.title}:`, table(steps.head, steps.rows, (i) => i === 0)] : []),
   ]);
 }

@@ -1,7 +1,17 @@
 import type { Comparison } from "../analysis/statistics.ts";
 import type { Row } from "../analysis/tables.ts";
 import { card } from "./card.ts";
-import { COLUMNS, type Column, coldTable, NOTES, overview, percent, SERVER_COLUMNS, stepTable } from "./format.ts";
+import {
+  COLUMNS,
+  type Column,
+  coldTable,
+  NOTES,
+  overview,
+  percent,
+  remarkLine,
+  SERVER_COLUMNS,
+  stepTable,
+} from "./format.ts";
 import { cpuOf } from "./machine.ts";
 import type { Endpoint, Report } from "./report.ts";
 import { fits, render, renderText, wrap } from "./text.ts";
@@ -60,12 +70,7 @@ function table(shown: Endpoint, width: number): string {
     ...(load === "open" ? [] : ["closed loop: latencies are service times"]),
     ...(NOTES[endpoint] ? [wrap(NOTES[endpoint], width)] : []),
     ...rows.flatMap(({ name, warming }) => (warming ? [wrap(`${name} is warming: ${warming}`, width)] : [])),
-    ...remarks.map(({ verdict, names, text }) =>
-      wrap(
-        `${names.length === rows.length ? "all" : names.join(", ")} ${verdict}, so not ranked by requests/s: ${text}`,
-        width,
-      ),
-    ),
+    ...remarks.map((remark) => wrap(remarkLine(remark, rows.length), width)),
     ...(steps ? [`\n${steps.title}\n${renderText(steps.head, steps.rows)}`] : []),
   ].join("\n");
 }
