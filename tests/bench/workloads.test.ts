@@ -124,7 +124,9 @@ test("--workload users: lists and inserts, and what a setting costs", async () =
     );
   expect(inserts("bun-raw")).toBeGreaterThan(inserts(servers[1] as string));
   const text = output.replaceAll("\n  ", " ");
-  expect(text).toContain("journal=delete, synchronous=full instead of as it comes with bun:sqlite: CPU time ×");
+  // Where the machine was elsewhere in every duet of a block nothing is ranked, and that is said.
+  if (!text.includes("not ranked;"))
+    expect(text).toContain("journal=delete, synchronous=full instead of as it comes with bun:sqlite: CPU time ×");
   expect(text).toMatch(/What bun-raw\+file=:memory: answered is gone when the server ends/);
   await until(() => foldersOf(program).length === 0);
 });

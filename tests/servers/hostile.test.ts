@@ -141,17 +141,22 @@ const ATTACKS: Readonly<Record<string, { make: () => Attack; right: RegExp }>> =
   "early close": { make: () => ({ parts: [request("/sqlite/random-30fields/500")], cut: true }), right: /^/ },
 };
 
+/** Looks of 300 ms after which an answer that is still wrong does not come. */
+const MOST_LOOKS = 100;
+
 /** @returns what came back until the server, or this side, closed. */
-function send(port: number, { parts, cut }: Attack): Promise<string> {
+function send(port: number, { parts, cut }: Attack, right: RegExp): Promise<string> {
   return new Promise((resolve) => {
     let answer = "";
+    let looks = 0;
     const socket = connect(port, "127.0.0.1");
     const end = () => {
       socket.destroy();
       resolve(answer);
     };
     // Servers keep a connection open after an answer, and some wait for more of what is none.
-    socket.setTimeout(300, end).on("error", end).on("close", end);
+    const look = () => (right.test(answer) || ++looks === MOST_LOOKS ? end() : socket.setTimeout(300));
+    socket.setTimeout(300).on("timeout", look).on("error", end).on("close", end);
     socket.on("data", (data) => {
       answer += data;
     });
@@ -175,7 +180,7 @@ async function attack(port: number, count: number): Promise<string[]> {
     while (sent < count) {
       const [kind, { make, right }] = kinds[sent++ % kinds.length] as (typeof kinds)[0];
       const made = make();
-      const answer = await send(port, made);
+      const answer = await send(port, made, right);
       if (!right.test(answer)) {
         wrong.push(
           `${kind}: ${JSON.stringify(made.parts.join("").slice(0, 80))} -> ${JSON.stringify(answer.slice(0, 200))}`,
