@@ -5,6 +5,7 @@ import { nameOfTwin, originalOf } from "../plan/names.ts";
 import { orderOf, type Plan } from "../plan/plan.ts";
 import { isHere, type LocalSpec, type TargetSpec } from "../plan/targets.ts";
 import type { Slice } from "../records/slices.ts";
+import { percent } from "../report/format.ts";
 import { openStores } from "../stores/stores.ts";
 import { startContainer } from "../targets/container.ts";
 import { type Cores, splitCores } from "../targets/cores.ts";
@@ -231,7 +232,11 @@ function judge(slice: Slice, of: readonly Slice[], { percentile, limitMs }: Slo)
   const slow = of.toSorted((a, b) => b[field] - a[field])[0] as Slice;
   if (slow[field] >= limitMs) {
     const where = slow.endpoint === slice.endpoint ? "" : ` of ${slow.endpoint}`;
-    return { kept: false, why: `p${percentile}${where} was ${slow[field].toFixed(1)} ms` };
+    const starved =
+      slice.verdict === "starved"
+        ? `, while the host or others had ${percent(slice.taken ?? 0)} of the cores' time`
+        : "";
+    return { kept: false, why: `p${percentile}${where} was ${slow[field].toFixed(1)} ms${starved}` };
   }
   if (slice.verdict === "on schedule") return { kept: true, why: "" };
   const late = `an answer took ${slice.maxMs.toFixed(0)} ms and held up later sends, so p${percentile} is not what users see`;

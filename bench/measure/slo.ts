@@ -47,6 +47,8 @@ const PRECISION = 1.04;
 /** The majority of tries at a rate decides, so that one hiccup of the host does not. */
 const TRIALS = 3;
 const MOST_RATES = 16;
+/** Part of the first rate below which there is no use in trying: something else than the rate breaks the promise. */
+const LEAST_RATE = 0.001;
 
 /**
  * Bisection on the logarithm of the rate.
@@ -63,7 +65,7 @@ export async function searchCapacity(
   let high: number | null = null;
   let reason = "it was kept at every rate tried";
   let rate = guess;
-  for (let i = 0; i < MOST_RATES && (high === null || high / low > PRECISION); i++) {
+  for (let i = 0; i < MOST_RATES && (high === null || high / low > PRECISION) && rate > LEAST_RATE * guess; i++) {
     const { kept, why } = await majority(() => attempt(rate));
     if (kept) low = rate;
     else {
