@@ -78,7 +78,7 @@ const known = (value: number | null): number => value ?? Number.NaN; // compares
  * happened to the machine, as nothing after it can be believed.
  */
 const CLOSED: readonly (readonly [Verdict, (e: Evidence) => boolean])[] = [
-  ["rate-limited", (e) => share(e.refused, e) > 0.001 || known(e.throttled) > 0.05],
+  ["rate-limited", (e) => (e.refused > 0 && share(e.refused, e) > 0.001) || known(e.throttled) > 0.05],
   ["starved", (e) => known(e.taken) > STARVED],
   ["invalid", (e) => isBroken(e) || (e.dropped === null && littleError(e) > 0.03)],
   ["client-bound", (e) => known(e.generatorCpu) >= 0.85 * e.generatorCores || e.goodput >= 0.8 * known(e.ceiling)],

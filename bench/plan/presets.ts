@@ -19,7 +19,7 @@ export interface PresetAmounts {
   readonly twin: boolean;
 }
 
-/** Chosen from a pilot of what varies between restarts, between duets, and with their length: see CONTRIBUTING.md. */
+/** Chosen from a pilot of what varies between restarts, between duets, and with their length: see docs/method.md. */
 export const PRESETS = {
   quick: {
     blocks: 2,
