@@ -1,5 +1,4 @@
 import { Command, InvalidArgumentError, Option } from "commander";
-import matrix from "../servers/matrix.json" with { type: "json" };
 import { exitWith } from "../shared/errors.ts";
 import { compareTwo, type PairOptions, tax } from "./commands/pair.ts";
 import { type ReportOptions, showReport } from "./commands/report.ts";
@@ -8,6 +7,7 @@ import { proveItself, type SelfTestOptions } from "./commands/self-test.ts";
 import { parseSlo } from "./measure/slo.ts";
 import { ENDPOINTS, WORKLOADS } from "./plan/endpoints.ts";
 import { PAIR_ENDPOINTS, PRESETS } from "./plan/presets.ts";
+import { SERVERS } from "./plan/targets.ts";
 
 const list = (text: string, before: string[] = []) => [...before, ...text.split(",").filter((item) => item !== "")];
 const number = (least: number, most: number, integer: boolean) => (text: string) => {
@@ -16,7 +16,6 @@ const number = (least: number, most: number, integer: boolean) => (text: string)
   throw new InvalidArgumentError(`It must be ${integer ? "an integer" : "a number"} from ${least} to ${most}.`);
 };
 
-const servers = Object.keys(matrix);
 const interrupted = new AbortController();
 /** Where the rows go; kept for the last words of a run that is stopped. */
 let results = "results.csv";
@@ -46,7 +45,7 @@ const program = withOptions(new Command("./bench.sh"), ENDPOINTS)
   .option("--full", `${PRESETS.full.blocks} blocks and an A/A twin, about 90 minutes for all`)
   .option(
     "--servers <list>",
-    `servers to start here, as NAME[@DRIVER][*WORKERS][+SETTING] (default: ${servers.join(",")})`,
+    `servers to start here, as NAME[@DRIVER][*WORKERS][+SETTING] (default: ${SERVERS.join(",")})`,
     list,
   )
   .addOption(

@@ -1,16 +1,13 @@
-import matrix from "../../servers/matrix.json" with { type: "json" };
 import { UsageError } from "../../shared/errors.ts";
 import { closeSession, newSession } from "../measure/session.ts";
 import { compareUntilDecided } from "../measure/until-decided.ts";
 import { makePlan } from "../plan/plan.ts";
 import { PAIR, PAIR_ENDPOINTS } from "../plan/presets.ts";
-import { type LocalSpec, parseEither, parseTarget } from "../plan/targets.ts";
+import { type LocalSpec, parseEither, parseTarget, SERVERS } from "../plan/targets.ts";
 import { outcome } from "../report/lines.ts";
 import { showProgress } from "../report/progress.ts";
 import { splitCores } from "../targets/cores.ts";
 import { keepOffServers } from "./run.ts";
-
-const servers = Object.keys(matrix);
 
 /** As the command line has them. */
 export interface PairOptions {
@@ -31,7 +28,7 @@ export async function pairSession(
 ) {
   const options = { urls: [], names: [], servers: [], endpoints, connections, preset: "quick", seed: 0 } as const;
   const plan = {
-    ...makePlan(options, servers),
+    ...makePlan(options, SERVERS),
     targets: [],
     amount: { ...PAIR, warmRequests: warmup ?? PAIR.warmRequests },
   };
@@ -41,16 +38,16 @@ export async function pairSession(
 }
 
 /** @throws UsageError for a server that is not in the matrix, or has a driver or workers: those have no twin. */
-export function plainServers({ servers: chosen = servers }: PairOptions): readonly string[] {
-  const unknown = chosen.find((name) => !servers.includes(name));
+export function plainServers({ servers: chosen = SERVERS }: PairOptions): readonly string[] {
+  const unknown = chosen.find((name) => !SERVERS.includes(name));
   if (unknown === undefined) return chosen;
-  throw new UsageError(`--servers has "${unknown}": choose from ${servers.join(" ")}`);
+  throw new UsageError(`--servers has "${unknown}": choose from ${SERVERS.join(" ")}`);
 }
 
 /** `duet`. @throws UsageError */
 export async function compareTwo(a: string, b: string, options: PairOptions, signal: AbortSignal): Promise<void> {
   const [first, second] = options.name ?? [];
-  const pair = [parseEither(a, servers, first), parseEither(b, servers, second)] as const;
+  const pair = [parseEither(a, SERVERS, first), parseEither(b, SERVERS, second)] as const;
   const limit = options.seconds * (options.endpoints ?? PAIR_ENDPOINTS).length;
   const session = await pairSession(options, limit, signal);
   try {
@@ -68,7 +65,7 @@ export async function tax(options: PairOptions, signal: AbortSignal): Promise<vo
   const session = await pairSession(options, limit * chosen.length, signal);
   try {
     for (const server of chosen) {
-      for (const one of await compareUntilDecided(session, [parseTarget(server, servers), byHand(server)], limit))
+      for (const one of await compareUntilDecided(session, [parseTarget(server, SERVERS), byHand(server)], limit))
         session.progress.say(outcome(`${server} ÷ by hand`, one));
     }
   } finally {

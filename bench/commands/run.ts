@@ -1,5 +1,4 @@
 import { dirname, join } from "node:path";
-import matrix from "../../servers/matrix.json" with { type: "json" };
 import { UsageError } from "../../shared/errors.ts";
 import { capacitySeconds, coresFor, measure, measureCapacity, withTargets } from "../measure/blocks.ts";
 import { closeSession, newSession, resumeSession, type Session } from "../measure/session.ts";
@@ -8,14 +7,13 @@ import { totalSeconds } from "../plan/duration.ts";
 import type { Workload } from "../plan/endpoints.ts";
 import { makePlan, type Plan } from "../plan/plan.ts";
 import { PRESETS } from "../plan/presets.ts";
+import { SERVERS } from "../plan/targets.ts";
 import { capacityLine, describe, order } from "../report/lines.ts";
 import { type Progress, showProgress } from "../report/progress.ts";
 import { reportOf } from "../report/report.ts";
 import { moveTo } from "../targets/cores.ts";
 import { addressOf } from "../targets/engine.ts";
 import { show, writePage } from "./report.ts";
-
-const servers = Object.keys(matrix);
 
 /** As the command line has them. */
 export interface RunOptions {
@@ -69,7 +67,7 @@ export async function run(urls: readonly string[], options: RunOptions, signal: 
       rate,
       seed,
     },
-    servers,
+    SERVERS,
   );
   if (dryRun) return console.log(`${describe(plan, coresFor(plan))}\n\n${order(plan)}`);
   const session = await newSession(plan, coresFor(plan), results, progressOf(plan, slo), signal);

@@ -1,15 +1,13 @@
-import matrix from "../../servers/matrix.json" with { type: "json" };
 import { closeSession, newSession } from "../measure/session.ts";
 import { makePlan, type Plan } from "../plan/plan.ts";
 import { PAIR_ENDPOINTS } from "../plan/presets.ts";
+import { SERVERS } from "../plan/targets.ts";
 import { found, scheduleLine, selfTestTable } from "../report/lines.ts";
 import { measureSchedules, scheduledTargets } from "../self-test/schedules.ts";
 import { type Finding, selfTest } from "../self-test/self-test.ts";
 import { splitCores } from "../targets/cores.ts";
 import { type PairOptions, pairSession, plainServers } from "./pair.ts";
 import { keepOffServers, progressOf } from "./run.ts";
-
-const servers = Object.keys(matrix);
 
 /** As the command line has them. */
 export interface SelfTestOptions extends PairOptions {
@@ -43,7 +41,7 @@ async function proveWarmUp({ connections, warmup, results }: PairOptions, signal
     preset: "standard",
     seed: 1,
   } as const;
-  const { amount, ...rest } = makePlan({ ...options, warmup }, servers);
+  const { amount, ...rest } = makePlan({ ...options, warmup }, SERVERS);
   const plan: Plan = { ...rest, amount: { ...amount, blocks: 2, twin: false }, targets: scheduledTargets() };
   const session = await newSession(plan, splitCores(), results, progressOf(plan), signal);
   keepOffServers(session);

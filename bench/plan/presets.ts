@@ -60,6 +60,7 @@ const SEQUENCE_SECONDS: Readonly<Record<keyof typeof PRESETS, Partial<PresetAmou
   full: { duetSeconds: 3, soloSeconds: 5, windowSeconds: 0.5, warmRequests: 8_000 },
 };
 
+/** How much a preset measures of a workload. */
 export const amountsOf = (workload: Workload, preset: keyof typeof PRESETS): PresetAmounts => ({
   ...PRESETS[preset],
   ...(workload === "content" && SEQUENCE_SECONDS[preset]),

@@ -1,3 +1,4 @@
+import matrix from "../../servers/matrix.json" with { type: "json" };
 import { CLIENTS } from "../../shared/drivers/drivers.ts";
 import { UsageError } from "../../shared/errors.ts";
 import { partsOf } from "./names.ts";
@@ -35,6 +36,9 @@ export interface EngineSpec {
 }
 
 export type TargetSpec = LocalSpec | UrlSpec | DockerSpec;
+
+/** SERVER names of the matrix. */
+export const SERVERS = Object.keys(matrix);
 
 /** What is written behind `+` in the name of a server, and the variable that it sets. */
 const SETTINGS: Readonly<Record<string, string>> = {

@@ -109,21 +109,30 @@ function firsts(endpoints: readonly Endpoint[]): string[] {
 }
 
 /** Endpoints that do without. */
-export const NO_DATABASE = new Set(["/plain", "/html-template"]);
+const NO_DATABASE = new Set(["/plain", "/html-template"]);
+
+/** Each choice with what it costs at the endpoints where it matters: a driver only where it is asked. */
+export function choicesOf(endpoints: readonly Endpoint[]) {
+  const all = endpoints.flatMap(({ endpoint, effects }) =>
+    effects
+      .filter(({ factor }) => factor !== "driver" || !NO_DATABASE.has(endpoint))
+      .map((effect) => ({ endpoint, ...effect })),
+  );
+  return [...Map.groupBy(all, ({ to, from }) => `${to} ÷ ${from}`).values()].map((seen) => {
+    const [{ to, from, factor }] = seen as [(typeof seen)[0]];
+    const compared = seen.flatMap(({ endpoint, cpu }) => (cpu ? [{ endpoint, of: cpu }] : []));
+    const different = compared.filter(({ of }) => stateOf(of) === "different").length;
+    return { to, from, factor, seen, compared, different };
+  });
+}
 
 /** What each choice costs or gains: at the endpoints where it matters least and most. */
 function effects(endpoints: readonly Endpoint[]): string[] {
-  const all = endpoints.flatMap(({ endpoint, effects }) => effects.map((effect) => ({ endpoint, ...effect })));
-  return [...Map.groupBy(all, ({ to, from }) => `${to} instead of ${from}`)].flatMap(([choice, of]) => {
-    // A driver matters only where it is asked.
-    const seen = of.filter(({ factor, endpoint }) => factor !== "driver" || !NO_DATABASE.has(endpoint));
-    if (seen.length === 0) return [];
-    const compared = seen.flatMap(({ endpoint, cpu }) => (cpu ? [{ endpoint, of: cpu }] : []));
-    const different = compared.filter(({ of }) => stateOf(of) === "different").length;
-    const waits = seen[0]?.factor === "workers" || seen[0]?.factor === "settings";
+  return choicesOf(endpoints).map(({ to, from, factor, seen, compared, different }) => {
+    const waits = factor === "workers" || factor === "settings";
     const rates = waits ? seen.map(({ endpoint, goodput }) => ({ endpoint, of: goodput })) : [];
     const said = [...extremes(compared, "CPU time"), ...extremes(rates, "requests/s")].join("; ");
-    return `${choice}: ${said}; different at ${different} of ${compared.length} endpoints.`;
+    return `${to} instead of ${from}: ${said}; different at ${different} of ${compared.length} endpoints.`;
   });
 }
 

@@ -1,13 +1,12 @@
 /** What a run says in about twelve lines: who needs least, what a choice costs, whether it matters, what the run cannot see. */
 
-import { stateOf } from "../analysis/statistics.ts";
 import { UNRANKED } from "../analysis/verdict.ts";
 import type { Machine } from "../machine/identity.ts";
 import { totalSeconds } from "../plan/duration.ts";
 import { isTwin } from "../plan/names.ts";
 import { amountsOf, PRESETS } from "../plan/presets.ts";
 import { parseCpuList } from "../targets/cores.ts";
-import { capacities, circumstances, limits, NO_DATABASE, promises, twinsOf } from "./answer.ts";
+import { capacities, choicesOf, circumstances, limits, promises, twinsOf } from "./answer.ts";
 import { count, listed, percent, ratio, word } from "./format.ts";
 import type { Endpoint, Report } from "./report.ts";
 import { render } from "./text.ts";
@@ -25,8 +24,8 @@ export function card(report: Report): string[] {
     ...trust(endpoints),
     ...capacities(manifest),
     ...least(endpoints),
-    ...choices(endpoints).map((line) => `  ${line}`),
-    ...matters(report),
+    ...aligned(choices(endpoints)).map((line) => `  ${line}`),
+    ...matters(report).map((line) => `Does it matter? ${line}`),
     ...memory(servers),
     ...limits(
       endpoints.map(({ remarks, ...shown }) => ({
@@ -50,11 +49,11 @@ export function tiles(report: Report): { title: string; lines: string[] }[] {
     { title: "Which?", lines: least(endpoints) },
     {
       title: "How much?",
-      lines: choices(endpoints).map((line) => line.replace(/ {2,}/, ": ").replace(/ +(shown at .*)/, " ($1)")),
+      lines: choices(endpoints).map(([choice, cost, shown]) => `${choice}: ${cost} (${shown})`),
     },
     {
       title: "Does it matter?",
-      lines: [...matters(report).map((line) => line.replace("Does it matter? ", "")), ...memory(servers)],
+      lines: [...matters(report), ...memory(servers)],
     },
     {
       title: "Can I trust it?",
@@ -80,12 +79,12 @@ export function heatMap(endpoints: readonly Endpoint[]) {
   if (compared.length === 0) return null;
   const cell = ({ endpoint, rows }: Endpoint, server: string) => {
     const { standing, warming } = rows.find(({ name }) => name === server) ?? {};
-    if (!standing) return { endpoint, text: "-", heat: 0, note: `${server} at ${endpoint}: not compared` };
+    if (!standing) return { endpoint, text: "-", heat: "0", note: `${server} at ${endpoint}: not compared` };
     const { ratioToBest, first } = standing;
     return {
       endpoint,
       text: ratioToBest.estimate.toFixed(2) + (warming ? "?" : ""),
-      heat: first ? 0 : Math.min(1, Math.max(0, Math.log(ratioToBest.estimate) / Math.log(HOTTEST))).toFixed(2),
+      heat: first ? "0" : Math.min(1, Math.max(0, Math.log(ratioToBest.estimate) / Math.log(HOTTEST))).toFixed(2),
       note: `${server} at ${endpoint}: ${ratio(ratioToBest)}${warming ? ", warming" : ""}`,
     };
   };
@@ -160,26 +159,25 @@ function least(endpoints: readonly Endpoint[]): string[] {
       ];
 }
 
-/** Each choice at the endpoints where it matters least and most. */
-function choices(endpoints: readonly Endpoint[]): string[] {
-  const all = endpoints.flatMap(({ endpoint, effects }) =>
-    // A driver matters only where it is asked.
-    effects.flatMap(({ factor, to, from, cpu }) =>
-      cpu && (factor !== "driver" || !NO_DATABASE.has(endpoint)) ? [{ choice: `${to}, not ${from}`, cpu }] : [],
-    ),
-  );
-  const rows = [...Map.groupBy(all, ({ choice }) => choice)].map(([choice, of]) => {
-    const changes = of.map(({ cpu }) => Math.round((cpu.estimate - 1) * 100));
-    const shown = of.filter(({ cpu }) => stateOf(cpu) === "different").length;
-    return [choice, change(Math.min(...changes), Math.max(...changes)), `shown at ${shown} of ${of.length}`];
-  });
-  if (rows.length === 0) return [];
-  const columns = [0, 1, 2].map((i) => ({
-    head: ["", "CPU time", ""][i] as string,
-    show: (row: string[]) => row[i] ?? "",
+/** Each choice, what it costs where it matters least and most, and at how many endpoints that is shown. */
+function choices(endpoints: readonly Endpoint[]): [choice: string, cost: string, shown: string][] {
+  return choicesOf(endpoints)
+    .filter(({ compared }) => compared.length > 0)
+    .map(({ to, from, compared, different }) => {
+      const changes = compared.map(({ of }) => Math.round((of.estimate - 1) * 100));
+      const cost = change(Math.min(...changes), Math.max(...changes));
+      return [`${to}, not ${from}`, cost, `shown at ${different} of ${compared.length}`];
+    });
+}
+
+/** Lines of a table without heads. */
+function aligned(rows: readonly (readonly string[])[]): string[] {
+  const columns = (rows[0] ?? []).map((_, i) => ({
+    head: "",
+    show: (row: readonly string[]) => row[i] ?? "",
     left: true as const,
   }));
-  return render(columns, rows).split("\n").slice(1);
+  return rows.length === 0 ? [] : render(columns, rows).split("\n").slice(1);
 }
 
 /** `18–47 % less`, of changes in percent. */
@@ -201,8 +199,8 @@ function matters({ endpoints, manifest }: Report): string[] {
   const of = rates.length === heaviest.rows.length ? "all" : `${rates.length} of ${heaviest.rows.length}`;
   return [
     rates.length === 0
-      ? `Does it matter? Not known: at ${heaviest.endpoint} no server was at its own limit`
-      : `Does it matter? At ${heaviest.endpoint} ${of} answer ${count(Math.min(...rates))}–${count(Math.max(...rates))} requests/s${where}`,
+      ? `Not known: at ${heaviest.endpoint} no server was at its own limit`
+      : `At ${heaviest.endpoint} ${of} answer ${count(Math.min(...rates))}–${count(Math.max(...rates))} requests/s${where}`,
   ];
 }
 

@@ -7,15 +7,13 @@ import {
   compare,
   type Duet,
   drifts,
+  mean,
   meanInterval,
   pooledMeans,
   sequentialState,
   smallestVisible,
 } from "../../bench/analysis/statistics.ts";
-
-const times = <T>(n: number, make: (i: number) => T) => Array.from({ length: n }, (_, i) => make(i));
-const mean = (values: readonly number[]) => values.reduce((total, value) => total + value) / values.length;
-const present = <T>(value: T | null) => value ?? expect.unreachable();
+import { present, times } from "./values.ts";
 
 const RUNS = 2_000;
 const random = generateMersenne53Randomizer();

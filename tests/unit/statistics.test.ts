@@ -12,9 +12,8 @@ import {
   sequentialState,
   stateOf,
 } from "../../bench/analysis/statistics.ts";
+import { present, times } from "./values.ts";
 
-const times = <T>(n: number, make: (i: number) => T) => Array.from({ length: n }, (_, i) => make(i));
-const present = <T>(value: T | null) => value ?? expect.unreachable();
 const interval = (estimate: number, low: number, high: number, digits = 3) => ({
   estimate: expect.closeTo(estimate, digits) as unknown as number,
   low: expect.closeTo(low, digits) as unknown as number,

@@ -12,10 +12,10 @@ import {
   type Window,
 } from "../../bench/analysis/steadiness.ts";
 import { SCHEDULES } from "../../bench/self-test/scheduled.ts";
+import { times } from "./values.ts";
 
 const RUNS = 2_000;
 const random = generateMersenne53Randomizer();
-const times = <T>(n: number, make: (i: number) => T) => Array.from({ length: n }, (_, i) => make(i));
 /** Box & Muller 1958. */
 const normal = () => Math.sqrt(-2 * Math.log(1 - random.next())) * Math.cos(2 * Math.PI * random.next());
 /** Student's t with 3 degrees of freedom, of variance 1: duets have tails as heavy. */

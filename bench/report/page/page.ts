@@ -1,5 +1,6 @@
 /** Runs in the reader's browser: draws the charts of the servers and the endpoint that are chosen, and keeps the choice in the URL. */
 import { isTwin } from "../../plan/names.ts";
+import { percent } from "../format.ts";
 import type { Report } from "../report.ts";
 import * as charts from "./charts.ts";
 
@@ -85,7 +86,6 @@ const VPS_CORES = 4;
 function drawMine(): void {
   const value = (name: string) => (mine.elements.namedItem(name) as HTMLInputElement).value;
   const rows = endpoints.find(({ endpoint }) => endpoint === value("path"))?.rows ?? [];
-  const percent = (part: number) => `${(part * 100).toFixed(part < 0.1 ? 1 : 0)} %`;
   const known = rows.flatMap(({ name, cpuUsPerRequest: alone, standing }) =>
     alone ? [{ name, us: alone.estimate, ratio: standing?.ratioToBest.estimate ?? alone.estimate }] : [],
   );
