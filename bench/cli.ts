@@ -8,6 +8,7 @@ import { parseSlo } from "./measure/slo.ts";
 import { ENDPOINTS, WORKLOADS } from "./plan/endpoints.ts";
 import { PAIR_ENDPOINTS, PRESETS } from "./plan/presets.ts";
 import { SERVERS } from "./plan/targets.ts";
+import { foldersOf, RESULTS } from "./records/files.ts";
 
 const list = (text: string, before: string[] = []) => [...before, ...text.split(",").filter((item) => item !== "")];
 const number = (least: number, most: number, integer: boolean) => (text: string) => {
@@ -17,8 +18,8 @@ const number = (least: number, most: number, integer: boolean) => (text: string)
 };
 
 const interrupted = new AbortController();
-/** Where the rows go; kept for the last words of a run that is stopped. */
-let results = "results.csv";
+/** Where a run is kept; needed for the last words of a run that is stopped. */
+let results = RESULTS;
 
 /** Options of every command. */
 function withOptions(command: Command, endpoints: readonly string[]): Command {
@@ -30,7 +31,7 @@ function withOptions(command: Command, endpoints: readonly string[]): Command {
       "requests that a server answers after a restart before it is measured, at least (default: the preset's, 100,000 in --standard)",
       number(0, 1e9, true),
     )
-    .option("--results <file>", "file to append to", "results.csv")
+    .option("--results <file>", "file to append to; slices go to a folder of its name", RESULTS)
     .on("option:results", (file: string) => {
       results = file;
     })
@@ -98,10 +99,10 @@ withOptions(program.command("self-test"), PAIR_ENDPOINTS)
 
 program
   .command("report")
-  .description("shows what was measured: the newest run of results.csv, or of other files")
-  .argument("[files...]", "results of ./bench.sh, or of others in six columns", ["results.csv"])
-  .option("--run <run>", "another run of the file")
-  .option("--list", "the runs of the file, newest first")
+  .description("shows what was measured: the newest run")
+  .argument("[files...]", "results of ./bench.sh, or of others in six columns", [RESULTS])
+  .option("--run <run>", "another run")
+  .option("--list", "all runs, newest first")
   .option("--details", "every table, not only the card")
   .option("--compare <runs...>", "what changed from the first of two runs to the second")
   .option("--html <file>", "write a page with charts, in one file")
@@ -121,6 +122,6 @@ try {
   await program.parseAsync();
 } catch (error) {
   if (!interrupted.signal.aborted) exitWith(error);
-  console.error(`stopped; what was measured before is in ${results}`);
+  console.error(`stopped; what was measured before is in ${foldersOf(results)[0]}`);
   process.exit(interrupted.signal.reason);
 }

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parse } from "csv-parse/sync";
+import { runFiles } from "../bench/records/files.ts";
 import { freePort } from "../bench/targets/local.ts";
 import matrix from "../servers/matrix.json" with { type: "json" };
 
@@ -126,7 +127,10 @@ export const bench = (file: string, ...args: string[]) => [
   ...args,
 ];
 
-export const rowsOf = (file: string): Record<string, string>[] => parse(readFileSync(file), { columns: true });
+/** The rows of a file with a head. */
+export const csvOf = (file: string): Record<string, string>[] => parse(readFileSync(file), { columns: true });
+/** The slices of all runs that went to `results`. */
+export const rowsOf = (results: string) => runFiles(results).flatMap(csvOf);
 
 /** Processes that a bench.sh with this marker in its environment has left. */
 export function left(marker: string): string[] {

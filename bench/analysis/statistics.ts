@@ -114,8 +114,8 @@ export function compare(
   });
   const pooled = sum(layout.map(({ variance }) => variance)) / (count - 1);
   const effects = layout.map((effect): Effect => {
-    const own = (effect.variance * count) / (count - 1);
-    return { ...effect, variance: (PRIOR_DF * pooled + (blocks - 1) * own) / (PRIOR_DF + blocks - 1) };
+    const unbiased = (effect.variance * count) / (count - 1);
+    return { ...effect, variance: (PRIOR_DF * pooled + (blocks - 1) * unbiased) / (PRIOR_DF + blocks - 1) };
   });
   const spreadOf = (a: Effect, b: Effect) => Math.sqrt(Math.max(pooled, (a.variance + b.variance) / 2));
   const unit = halfWidth(1, count, blocks);
@@ -193,13 +193,13 @@ export function drifts(targets: readonly string[], duets: readonly Duet[]): Map<
   return new Map(
     targets.map((name, i) => {
       const half = quantile * Math.sqrt(Math.max(pooled, variances[i] as number) / blocks);
-      const own = squares[i] as number;
-      const others = (sum(squares) - own) / (count - 1);
+      const square = squares[i] as number;
+      const others = (sum(squares) - square) / (count - 1);
       return [
         name,
         {
           change: ratioOf(moments(ofTarget[i] as number[]).mean, half),
-          swing: own > critical * others ? median((ofTarget[i] as number[]).map(Math.abs)) : 0,
+          swing: square > critical * others ? median((ofTarget[i] as number[]).map(Math.abs)) : 0,
         },
       ];
     }),
@@ -353,9 +353,9 @@ export function pooledMeans(rows: readonly (readonly number[])[]): (Interval | n
         isRange: true,
       };
     }
-    const own = (PRIOR_DF * pooled + (values.length - 1) * variance) / (PRIOR_DF + values.length - 1);
+    const moderated = (PRIOR_DF * pooled + (values.length - 1) * variance) / (PRIOR_DF + values.length - 1);
     const quantile = pooled > 0 ? jStat.studentt.inv(1 - ERROR_RATE / 2, freedom) : 0;
-    return ratioOf(mean, quantile * Math.sqrt(Math.max(pooled, own) / values.length));
+    return ratioOf(mean, quantile * Math.sqrt(Math.max(pooled, moderated) / values.length));
   });
 }
 

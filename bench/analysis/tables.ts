@@ -36,11 +36,13 @@ export interface Row {
   readonly goodput: Interval;
   /** From the merged histograms. */
   readonly latencyMs: Readonly<Record<50 | 90 | 99 | 99.9, Interval>>;
-  readonly busiest: Interval | null;
+  readonly utilization: Interval | null;
   readonly rssBytes: Interval | null;
   readonly peakRssBytes: Interval | null;
   readonly startupMs: Interval | null;
+  readonly requests: number;
   readonly errors: number;
+  readonly averageMs: number;
   readonly verdict: Verdict;
 }
 
@@ -184,7 +186,7 @@ function rowsOf(
     p90: over((slice) => slice.p90Ms),
     p99: over((slice) => slice.p99Ms),
     p999: over((slice) => slice.p999Ms),
-    busiest: over((slice) => slice.busiest),
+    utilization: over((slice) => slice.utilization),
     rssBytes: over((slice) => slice.rssBytes),
     peakRssBytes: over((slice) => slice.peakRssBytes),
     startupMs: over((slice) => slice.startupMs),
@@ -229,11 +231,13 @@ function rowsOf(
         99: latency(99, of("p99")),
         99.9: latency(99.9, of("p999")),
       },
-      busiest: of("busiest"),
+      utilization: of("utilization"),
       rssBytes: of("rssBytes"),
       peakRssBytes: of("peakRssBytes"),
       startupMs: of("startupMs"),
+      requests: total((one) => one.requests),
       errors: all.reduce((sum, slice) => sum + slice.errors, 0),
+      averageMs: total((one) => one.averageMs * one.requests) / total((one) => one.requests),
       verdict: sharedVerdict(slices),
     };
   });
@@ -254,15 +258,9 @@ function perBlock(slices: readonly Slice[], field: (slice: Slice) => number | nu
   });
 }
 
-/** A server that was started here has no line to it: what looks like one was a machine that was elsewhere during calibration. */
-const verdictAt = ({ verdict, startupMs, target }: Slice): Verdict =>
-  verdict === "network-bound" && startupMs !== null && target.includes("//127.0.0.1:")
-    ? "undetermined"
-    : (verdict as Verdict);
-
 /** The verdict of several slices: one that makes a slice worthless, else the most frequent. */
 function sharedVerdict(slices: readonly Slice[]): Verdict {
-  const verdicts = slices.map(verdictAt);
+  const verdicts = slices.map(({ verdict }) => verdict as Verdict);
   const worthless = verdicts.find((verdict) => verdict === "rate-limited" || verdict === "invalid");
   const counts = [...Map.groupBy(verdicts, (verdict) => verdict)].sort(([, a], [, b]) => b.length - a.length);
   return worthless ?? (counts[0]?.[0] as Verdict);

@@ -31,7 +31,7 @@ export interface Evidence {
   readonly bytesPerRequest: number;
   /** CPU time ÷ time of the load generator, of the server's busiest thread, and the part it was throttled. */
   readonly generatorCpu: number | null;
-  readonly busiest: number | null;
+  readonly utilization: number | null;
   readonly throttled: number | null;
   /** Part of the time in which the host or other processes had the cores of server or generator. */
   readonly taken: number | null;
@@ -83,7 +83,7 @@ const CLOSED: readonly (readonly [Verdict, (e: Evidence) => boolean])[] = [
   ["invalid", (e) => isBroken(e) || (e.dropped === null && littleError(e) > 0.03)],
   ["client-bound", (e) => known(e.generatorCpu) >= 0.85 * e.generatorCores || e.goodput >= 0.8 * known(e.ceiling)],
   ["bandwidth-bound", (e) => e.goodput * e.bytesPerRequest >= 0.8 * known(e.lineBytesPerSecond)],
-  ["server-bound", (e) => known(e.busiest) >= 0.85 && e.averageMs >= 1.5 * known(e.unloadedMs)],
+  ["server-bound", (e) => known(e.utilization) >= 0.85 && e.averageMs >= 1.5 * known(e.unloadedMs)],
   [
     "network-bound",
     (e) =>

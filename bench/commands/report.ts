@@ -1,5 +1,6 @@
 /** `./bench.sh report`: what is in results files, shown in one way or another. */
 import { UsageError } from "../../shared/errors.ts";
+import { PUBLISHED } from "../records/files.ts";
 import { manifestOf } from "../records/manifest.ts";
 import { isPlain, readPlain, readResults } from "../records/slices.ts";
 import { comparison } from "../report/compare.ts";
@@ -35,10 +36,10 @@ export async function showReport(files: readonly string[], options: ReportOption
   }
   const [file = ""] = files;
   if (files.length > 1 || isPlain(file)) {
-    throw new UsageError("--html and --readme show one file of ./bench.sh: give one");
+    throw new UsageError("--html and --readme show results of ./bench.sh, one file: give one");
   }
   if (options.html !== undefined) await writePage(readReport(file, run), options.html);
-  if (options.readme) await writeDocs(allReports(file));
+  if (options.readme) await writeDocs(allReports(PUBLISHED));
 }
 
 /** For a terminal: the card, or everything. */
@@ -50,7 +51,7 @@ export async function writePage(report: Report, file: string): Promise<string> {
   return file;
 }
 
-/** One line per run of a file, newest first. */
+/** One line per run, newest first. */
 function listOf(file: string): string {
   const rows = Map.groupBy(readResults(file), ({ run }) => run);
   return [...rows]
@@ -68,9 +69,7 @@ function compareRuns(files: readonly string[], runs: readonly string[]): string 
   const [a, b] = runs.map((run) => {
     const slices = all.filter((slice) => slice.run === run);
     if (slices.length > 0) return slices;
-    throw new UsageError(
-      `--compare: run "${run}" is not in ${files.join(", ")}, which has ${runsOf(all).slice(-5).join(", ")}`,
-    );
+    throw new UsageError(`--compare: run "${run}" is not there, but ${runsOf(all).slice(-5).join(", ")}`);
   });
   const [first, second] = runs.map((run) => files.map((file) => manifestOf(file, run)).find(Boolean) ?? null);
   return comparison(a ?? [], b ?? [], [first ?? null, second ?? null]);

@@ -8,9 +8,12 @@ import type { Workload } from "../plan/endpoints.ts";
 import { makePlan, type Plan } from "../plan/plan.ts";
 import { PRESETS } from "../plan/presets.ts";
 import { SERVERS } from "../plan/targets.ts";
+import { RESULTS, runFile } from "../records/files.ts";
+import { appendResults } from "../records/results.ts";
 import { capacityLine, describe, order } from "../report/lines.ts";
 import { type Progress, showProgress } from "../report/progress.ts";
 import { reportOf } from "../report/report.ts";
+import { resultRows } from "../report/results.ts";
 import { moveTo } from "../targets/cores.ts";
 import { addressOf } from "../targets/engine.ts";
 import { show, writePage } from "./report.ts";
@@ -110,9 +113,10 @@ async function finish(session: Session, { details }: RunOptions): Promise<void> 
   const report = reportOf(slices, manifest);
   console.log(`\n${show(report, details)}\n`);
   const page = await writePage(report, join(dirname(results), "report.html"));
-  const others = results === "results.csv" ? "" : ` ${results}`;
+  await appendResults(results, manifest.run, resultRows(report));
+  const others = results === RESULTS ? "" : ` ${results}`;
   console.log(
-    `run ${manifest.run}: ${slices.length} rows in ${results}, charts in ${page}; ./bench.sh report${others} --details prints every table`,
+    `run ${manifest.run}: summed up in ${results}, ${slices.length} slices in ${runFile(results, manifest.run, "csv")}, charts in ${page}; ./bench.sh report${others} --details prints every table`,
   );
 }
 
@@ -126,6 +130,8 @@ async function capacity(session: Session, slo: Slo): Promise<void> {
     await closeSession(session);
     session.save();
   }
+  const { results, manifest, slices } = session;
+  if (slices.length > 0) await appendResults(results, manifest.run, resultRows(reportOf(slices, manifest)));
 }
 
 /** This process reads the servers' CPU time while they are loaded: it must not take theirs. */

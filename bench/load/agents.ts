@@ -36,8 +36,8 @@ export async function loadFrom(
   const { connections, rate } = options;
   const used = agents.slice(0, connections);
   const one = async (agent: string, i: number) => {
-    const own = Math.floor(connections / used.length) + (i < connections % used.length ? 1 : 0);
-    const part = { ...options, connections: own, rate: rate && (rate * own) / connections };
+    const share = Math.floor(connections / used.length) + (i < connections % used.length ? 1 : 0);
+    const part = { ...options, connections: share, rate: rate && (rate * share) / connections };
     const asked = { url, ...settings(part), ...(rate !== undefined && { uniform: "on" }) };
     const result = (await ask(agent, "run", asked, signal)) as FortioResult;
     // By the clock here: those of agents may differ. An agent answers when its slice has ended.

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { pinned } from "../targets/cores.ts";
 import { generate, type Load, type LoadOptions, type StepLoad } from "./fortio.ts";
-import type { Histogram } from "./histogram.ts";
+import { binned, type Histogram } from "./histogram.ts";
 
 /** A Load whose requests are whole sequences: their latency is the sum of their steps', `refused` counts steps. */
 export interface SequenceLoad extends Load {
@@ -99,6 +99,6 @@ function toStepLoad({ requests, errors, averageMs, quantilesMs }: Latencies): St
     averageMs,
     maxMs: ms(100),
     percentilesMs: { 50: ms(50), 90: ms(90), 99: ms(99), 99.9: ms(99.9) },
-    histogram: requests > 0 ? histogram : [],
+    histogram: requests > 0 ? binned(histogram) : [],
   };
 }

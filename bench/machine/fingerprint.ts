@@ -44,14 +44,14 @@ export async function takeFingerprint(cores: Cores | null, signal: AbortSignal):
   const probe = async (core: number, ...args: string[]): Promise<unknown> => {
     const command = pinned(String(core), [process.execPath, PROBE, ...args]);
     const child = Bun.spawn(command, { stdio: ["ignore", "pipe", "ignore"], signal });
-    const said = await new Response(child.stdout).text();
+    const output = await new Response(child.stdout).text();
     await child.exited;
     signal.throwIfAborted();
     ranMs += Number(child.resourceUsage()?.cpuTime.total ?? 0) / 1e3;
-    return child.exitCode === 0 ? JSON.parse(said) : null;
+    return child.exitCode === 0 ? JSON.parse(output) : null;
   };
   const alu = async (core: number) => ((await probe(core, "alu", String(ALU_MS))) as Speed | null)?.aluNs ?? Number.NaN;
-  const own = process.cpuUsage();
+  const ourUsage = process.cpuUsage();
   const before = readCores(all);
   const speed = (await probe(all[0] as number)) as Speed | null;
   if (speed === null) return null;
@@ -61,7 +61,7 @@ export async function takeFingerprint(cores: Cores | null, signal: AbortSignal):
   const atOnce = await Promise.all(all.map(alu));
   const together = [atOnce[0] as number, atOnce.at(-1) as number].map((ns, i) => ns / (alone[i] as number));
   const after = readCores(all);
-  const { user, system } = process.cpuUsage(own);
+  const { user, system } = process.cpuUsage(ourUsage);
   const spentMs = (Date.now() - at.getTime()) * all.length;
   return {
     at: at.toISOString(),

@@ -65,8 +65,8 @@ function cachesOf(folder: string): string[] {
 }
 
 function mitigationsIn(folder: string): Record<string, string> {
-  const said = list(folder).map((name): [string, string] => [name, text(join(folder, name))]);
-  return Object.fromEntries(said.filter(([, state]) => state !== "" && state !== "Not affected"));
+  const states = list(folder).map((name): [string, string] => [name, text(join(folder, name))]);
+  return Object.fromEntries(states.filter(([, state]) => state !== "" && state !== "Not affected"));
 }
 
 const list = (folder: string): string[] => (existsSync(folder) ? readdirSync(folder).sort() : []);

@@ -22,8 +22,8 @@ const SCRIPT = join(import.meta.dirname, "../load/trickle.ts");
  */
 export function keepAwake({ manifest: { plan, cores } }: Session, targets: readonly Target[]): Keeper {
   const started = targets.filter(({ startupMs }) => startupMs !== null);
-  const own = plan.endpoints.filter((endpoint) => endpoint.startsWith("/"));
-  const paths = started.every(({ identity }) => identity) ? WORKLOADS[plan.workload].awake : own;
+  const planned = plan.endpoints.filter((endpoint) => endpoint.startsWith("/"));
+  const paths = started.every(({ identity }) => identity) ? WORKLOADS[plan.workload].awake : planned;
   if (started.length < 2 || paths.length === 0) return { leave: () => {}, stop: async () => {} };
   const command = pinned(cores?.generator, [
     process.execPath,

@@ -49,7 +49,7 @@ export async function lineSpeed(target: Target, connections: number, load: LoadG
   const alone = await load(target.url, endpoint, { connections: 1, seconds: 0.5 });
   const watched = await watch(target);
   const seen = await load(target.url, endpoint, { connections, seconds: 3 });
-  const { busiest } = await watched(seen);
-  const limited = busiest === null || busiest >= 0.7 || seen.averageMs < 1.5 * alone.averageMs;
+  const { utilization } = await watched(seen);
+  const limited = utilization === null || utilization >= 0.7 || seen.averageMs < 1.5 * alone.averageMs;
   return limited ? null : seen.goodput * seen.bytesPerRequest;
 }

@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { createReadStream, existsSync, readFileSync } from "node:fs";
+import { createReadStream, existsSync } from "node:fs";
 import { hostname } from "node:os";
 import { pipeline } from "node:stream/promises";
 import { UsageError } from "../../shared/errors.ts";
@@ -11,8 +11,10 @@ import { loadSequence } from "../load/k6.ts";
 import { readMachine } from "../machine/identity.ts";
 import { SEQUENCE } from "../plan/endpoints.ts";
 import type { Plan } from "../plan/plan.ts";
-import { type Manifest, manifestFile } from "../records/manifest.ts";
-import { checkResults, PROTOCOL, readSlices, type Slice, writeWhole } from "../records/slices.ts";
+import { runFile, shortJson, writeWhole } from "../records/files.ts";
+import { type Manifest, manifestOf } from "../records/manifest.ts";
+import { checkResults } from "../records/results.ts";
+import { PROTOCOL, readSlices, type Slice } from "../records/slices.ts";
 import type { Progress } from "../report/progress.ts";
 import type { Stores } from "../stores/stores.ts";
 import type { Cores } from "../targets/cores.ts";
@@ -23,6 +25,7 @@ import type { Keeper } from "./awake.ts";
 /** Everything that measuring in one run shares. */
 export interface Session {
   readonly manifest: Manifest;
+  /** results.csv, or what is in its place. */
   readonly results: string;
   readonly signal: AbortSignal;
   readonly progress: Progress;
@@ -90,10 +93,11 @@ export function resumeSession(
   show: (plan: Plan) => Progress,
 ): Session {
   checkResults(results);
-  const file = manifestFile(results, run);
-  if (!existsSync(file))
-    throw new UsageError(`--resume ${run}: there is no ${file}; the Run column of ${results} has the names`);
-  const manifest: Manifest = JSON.parse(readFileSync(file, "utf8"));
+  const manifest = manifestOf(results, run);
+  if (!manifest) {
+    const file = runFile(results, run, "json");
+    throw new UsageError(`--resume ${run}: there is no ${file}; ./bench.sh report --list has the runs`);
+  }
   if (manifest.protocol !== PROTOCOL || manifest.host !== hostname()) {
     throw new UsageError(
       `run ${run} is of protocol ${manifest.protocol} on ${manifest.host}, this is protocol ${PROTOCOL} on ${hostname()}: start a new run`,
@@ -109,7 +113,7 @@ function sessionOf(
   progress: Progress,
   signal: AbortSignal,
 ): Session {
-  const file = manifestFile(results, manifest.run);
+  const file = runFile(results, manifest.run, "json");
   const { plan, cores } = manifest;
   const found = plan.agents.length > 0 ? findAgents(plan.agents, signal) : null;
   found?.catch(() => {}); // said when the first slice asks for them
@@ -132,7 +136,7 @@ function sessionOf(
     keeper: null,
     reference: null,
     warmth: {},
-    save: () => writeWhole(file, `${JSON.stringify(manifest)}\n`),
+    save: () => writeWhole(file, `${shortJson(manifest)}\n`),
   };
 }
 

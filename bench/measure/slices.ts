@@ -65,13 +65,13 @@ const DUET_CONNECTIONS = 64;
 export async function duet(session: Session, block: number, endpoint: string, pair: [Target, Target]): Promise<void> {
   const { connections: most, amount } = session.manifest.plan;
   const connections = Math.min(most, DUET_CONNECTIONS);
-  for (const last of [false, true]) {
+  for (const isLastTry of [false, true]) {
     const seen = await together(session, pair, endpoint, { connections, seconds: amount.duetSeconds });
     const [a, b] = seen as [Measured, Measured];
     const atOnce = Math.min(overlap([a.load, b.load]), a.load.overlap, b.load.overlap);
     const usable = atOnce >= LEAST_OVERLAP && !seen.some(({ load }) => isFailing(load));
     const slice = nextSlice(session);
-    await saveSlices(
+    saveSlices(
       session,
       seen.map((one, i) => ({
         ...fieldsOf(session, block, slice, endpoint, one),
@@ -82,7 +82,7 @@ export async function duet(session: Session, block: number, endpoint: string, pa
         verdict: usable ? null : "void",
       })),
     );
-    if (usable || last) return;
+    if (usable || isLastTry) return;
   }
 }
 
@@ -147,7 +147,7 @@ async function soloOnce(
     histogram: load.histogram,
     slice: { ...slice, ...seenBy(load, seen.seconds), endpoint: `${endpoint} ${step}`, cpuUsPerRequest: null },
   }));
-  await saveSlices(session, [slice, ...ofSteps.map(({ slice }) => slice)]);
+  saveSlices(session, [slice, ...ofSteps.map(({ slice }) => slice)]);
   // Only at the rate that the table shows: the attempts of a search have others.
   if (rate === manifest.plan.rate && slice.verdict !== "starved") {
     manifest.histograms[target.name] ??= {};
@@ -208,7 +208,7 @@ function fieldsOf(
     host: hostname(),
     block,
     slice,
-    busiest: usage.busiest,
+    utilization: usage.utilization,
     peakRssBytes: usage.peakRssBytes,
     startupMs: target.startupMs,
     generatorCpu: load.generatorCpu,
@@ -221,8 +221,8 @@ function fieldsOf(
   };
 }
 
-async function saveSlices(session: Session, slices: Slice[]): Promise<void> {
-  await appendSlices(session.results, slices);
+function saveSlices(session: Session, slices: Slice[]): void {
+  appendSlices(session.results, slices);
   session.slices.push(...slices);
   session.manifest.seconds.loaded += slices[0]?.seconds ?? 0;
 }

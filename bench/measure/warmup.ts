@@ -139,7 +139,7 @@ function letRoam({ manifest: { cores }, reference }: Session, targets: readonly 
   return {
     cores: all,
     settle: () => {
-      for (const [pid, own] of before) if (own) setCores(pid, own);
+      for (const [pid, cores] of before) if (cores) setCores(pid, cores);
     },
   };
 }

@@ -1,5 +1,4 @@
 import { existsSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
 import type { Identity } from "../../shared/identity.ts";
 import type { Warmths } from "../analysis/steadiness.ts";
 import type { Histogram } from "../load/histogram.ts";
@@ -9,8 +8,9 @@ import type { Calibration } from "../measure/calibrate.ts";
 import type { Capacity, Slo } from "../measure/slo.ts";
 import type { Plan, Step } from "../plan/plan.ts";
 import type { Cores } from "../targets/cores.ts";
+import { runFile } from "./files.ts";
 
-/** What is kept of a run beside its rows, in results/<run>.json. */
+/** What is kept of a run beside its slices, in results/<run>.json: what is needed to judge or to repeat it. */
 export interface Manifest {
   readonly run: string;
   readonly protocol: number;
@@ -39,13 +39,8 @@ export interface Manifest {
   seconds: { loaded: number; total: number };
 }
 
-/** @returns the file that belongs to a run, beside the rows: what is needed to judge or to repeat it. */
-export function manifestFile(results: string, run: string): string {
-  return join(dirname(results), "results", `${run.replaceAll(":", "")}.json`);
-}
-
 /** Null where results/<run>.json is missing. */
-export function manifestOf(file: string, run: string): Manifest | null {
-  const manifest = manifestFile(file, run);
-  return existsSync(manifest) ? JSON.parse(readFileSync(manifest, "utf8")) : null;
+export function manifestOf(results: string, run: string): Manifest | null {
+  const file = runFile(results, run, "json");
+  return existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : null;
 }

@@ -1,25 +1,16 @@
-import {
-  appendFileSync,
-  closeSync,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  writeFileSync,
-} from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { CsvError, parse } from "csv-parse/sync";
 import { stringify } from "csv-stringify/sync";
-import { lock } from "proper-lockfile";
 import { UsageError } from "../../shared/errors.ts";
 import { readBytes } from "../../shared/read-bytes.ts";
 import type { Verdict } from "../analysis/verdict.ts";
+import { foldersOf, runFile, runFiles, sixDigits } from "./files.ts";
 
 /** How slices are made. Rows of different protocols must not be compared. */
 export const PROTOCOL = 3;
 
-/** One target under load at one endpoint: one row of results.csv. Null is an empty field: not known, or not so. */
+/** One target under load at one endpoint: one row of results/<run>.csv. Null is an empty field: not known, or not so. */
 export interface Slice {
   readonly name: string;
   readonly endpoint: string;
@@ -58,7 +49,7 @@ export interface Slice {
   readonly verdict: Verdict | "void" | null;
   readonly maxMs: number;
   /** How near the server was to its limit, 1 is at it: see Usage. */
-  readonly busiest: number | null;
+  readonly utilization: number | null;
   readonly peakRssBytes: number | null;
   readonly startupMs: number | null;
   /** CPU time of the load generator ÷ time; may exceed 1 on several cores; null where it runs elsewhere. */
@@ -78,8 +69,8 @@ export interface Slice {
 type Content = "text" | "text?" | "number" | "number?";
 
 /**
- * The columns of results.csv, the field of a slice that each holds, and what that is. New ones go to the end, with a new
- * PROTOCOL.
+ * The columns of results/<run>.csv, the field of a slice that each holds, and what that is. New ones go to the end, with a
+ * new PROTOCOL.
  */
 export const COLUMNS: Readonly<Record<string, readonly [field: keyof Slice, content: Content]>> = {
   Name: ["name", "text"],
@@ -113,7 +104,7 @@ export const COLUMNS: Readonly<Record<string, readonly [field: keyof Slice, cont
   TargetRate: ["targetRate", "number?"],
   Verdict: ["verdict", "text?"],
   MaxMs: ["maxMs", "number"],
-  BusiestThread: ["busiest", "number?"],
+  BusiestThread: ["utilization", "number?"],
   PeakRssBytes: ["peakRssBytes", "number?"],
   StartupMs: ["startupMs", "number?"],
   GeneratorCpu: ["generatorCpu", "number?"],
@@ -127,38 +118,19 @@ export const COLUMNS: Readonly<Record<string, readonly [field: keyof Slice, cont
 
 const HEADER = stringify([Object.keys(COLUMNS)]);
 
-/** @throws UsageError where `file` cannot be appended to, or holds other columns; before anything is measured. */
-export function checkResults(file: string): void {
-  try {
-    closeSync(openSync(file, "a"));
-  } catch (error) {
-    throw new UsageError(`"${file}" cannot be written (${(error as Error).message}): choose another with --results`);
-  }
-  const head = String(readBytes(file, 0, Buffer.byteLength(HEADER)));
-  if (head !== "" && head !== HEADER) {
-    throw new UsageError(`"${file}" has other columns: move it away, or choose another with --results`);
-  }
+/** Appends rows to the file of their run. @param slices of one run */
+export function appendSlices(results: string, slices: readonly Slice[]): void {
+  const file = runFile(results, slices[0]?.run ?? "", "csv");
+  const rows = slices.map((slice) => Object.values(COLUMNS).map(([field]) => sixDigits(slice[field])));
+  mkdirSync(dirname(file), { recursive: true });
+  appendFileSync(file, (existsSync(file) ? "" : HEADER) + stringify(rows));
 }
 
-/** Appends rows, whole, whoever else appends at the same time. */
-export async function appendSlices(file: string, slices: readonly Slice[]): Promise<void> {
-  const release = await lock(file, { retries: { retries: 100, minTimeout: 10, maxTimeout: 200 } });
-  try {
-    const last = String(readBytes(file, -1, 1));
-    const start = last === "" ? HEADER : last === "\n" ? "" : "\n";
-    appendFileSync(
-      file,
-      start + stringify(slices.map((slice) => Object.values(COLUMNS).map(([field]) => cell(slice[field])))),
-    );
-  } finally {
-    await release();
-  }
-}
-
-/** @returns the slices of one run, in the order in which they were measured. @throws UsageError for a malformed file. */
-export function readSlices(file: string, run: string): Slice[] {
-  return readResults(file).filter((slice) => slice.run === run);
-}
+/** @returns the slices of one run, in the order in which they were measured; none before the first. @throws UsageError for a malformed file. */
+export const readSlices = (results: string, run: string): Slice[] => {
+  const file = runFile(results, run, "csv");
+  return existsSync(file) ? readFileOf(file) : [];
+};
 
 /** Columns of results that others made: the first of ours. */
 export const PLAIN_COLUMNS = Object.keys(COLUMNS).slice(0, 6);
@@ -167,10 +139,19 @@ export type PlainRow = Pick<Slice, "name" | "endpoint" | "requests" | "errors" |
 
 /** Whether a file has the first six columns and no others. */
 export const isPlain = (file: string): boolean =>
-  existsSync(file) && String(readBytes(file, 0, 1_000)).split(/\r?\n/)[0] === PLAIN_COLUMNS.join();
+  existsSync(file) &&
+  statSync(file).isFile() &&
+  String(readBytes(file, 0, 1_000)).split(/\r?\n/)[0] === PLAIN_COLUMNS.join();
+
+/** @returns the slices of every run beside `results`. @throws UsageError as readSlices, and where there is no run. */
+export function readResults(results: string): Slice[] {
+  const files = runFiles(results);
+  if (files.length > 0) return files.flatMap(readFileOf);
+  throw new UsageError(`${foldersOf(results).join(" and ")}: no run is there; ./bench.sh measures one`);
+}
 
 /** @throws UsageError naming file, line, column and value where something is not as it should be. */
-export const readResults = (file: string): Slice[] => readTable(file, COLUMNS) as unknown as Slice[];
+const readFileOf = (file: string): Slice[] => readTable(file, COLUMNS) as unknown as Slice[];
 export const readPlain = (file: string): PlainRow[] =>
   readTable(file, Object.fromEntries(Object.entries(COLUMNS).slice(0, 6))) as unknown as PlainRow[];
 
@@ -207,15 +188,3 @@ function readTable(file: string, columns: typeof COLUMNS): Record<string, string
 }
 
 const KINDS = new Set<unknown>(["duet", "closed", "open"] satisfies Slice["kind"][]);
-
-/** Numbers with six significant digits, integers whole. */
-function cell(content: Slice[keyof Slice]): string | number | null {
-  return typeof content === "number" && !Number.isInteger(content) ? Number(content.toPrecision(6)) : content;
-}
-
-/** Replaces a file as a whole, so that it is valid at every moment. */
-export function writeWhole(file: string, text: string): void {
-  mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(`${file}.new`, text);
-  renameSync(`${file}.new`, file);
-}

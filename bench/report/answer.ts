@@ -131,8 +131,8 @@ function effects(endpoints: readonly Endpoint[]): string[] {
   return choicesOf(endpoints).map(({ to, from, factor, seen, compared, different }) => {
     const waits = factor === "workers" || factor === "settings";
     const rates = waits ? seen.map(({ endpoint, goodput }) => ({ endpoint, of: goodput })) : [];
-    const said = [...extremes(compared, "CPU time"), ...extremes(rates, "requests/s")].join("; ");
-    return `${to} instead of ${from}: ${said}; different at ${different} of ${compared.length} endpoints.`;
+    const ranges = [...extremes(compared, "CPU time"), ...extremes(rates, "requests/s")].join("; ");
+    return `${to} instead of ${from}: ${ranges}; different at ${different} of ${compared.length} endpoints.`;
   });
 }
 

@@ -126,7 +126,8 @@ export function comparison(
   const changes = compareRuns(a, b);
   const [first, second] = [a[0] as Slice, b[0] as Slice];
   if (changes.length === 0) return `runs ${first.run} and ${second.run} have no server and endpoint in common`;
-  const cell = (interval: Interval | null) => (interval ? `${ratio(interval)} ${SIGN[stateOf(interval)]}` : "-");
+  const cell = (interval: Interval | null) =>
+    interval ? `${isBlind(interval) ? interval.estimate.toFixed(2) : ratio(interval)} ${SIGN[stateOf(interval)]}` : "-";
   const differ = machinesDiffer(...manifests);
   return [
     `run ${second.run} on ${second.host} ÷ run ${first.run} on ${first.host}`,
@@ -143,10 +144,13 @@ export function comparison(
       ],
       changes,
     ),
-    "* different, = equal within 3 %, ? undecided; the intervals of a column hold all at once, with 95 %.",
+    "* different, = equal within 3 %, ? undecided; the intervals of a column hold all at once, with 95 %, and are left out where few blocks leave them without an end.",
     "CPU µs and requests/s are also what the hosts did in these minutes; CPU against the others, from duets, is not.",
     agreementLine(agreement(a, b), differ.length > 0),
   ].join("\n");
 }
+
+/** A hundredfold or more: an interval of two blocks says nothing. */
+const isBlind = ({ low, high }: Interval) => high / low > 100;
 
 const SIGN = { different: "*", equivalent: "=", undecided: "?" } as const;

@@ -1,12 +1,14 @@
-/** What `./bench.sh report --readme` writes: README.md and docs/, from the committed runs. */
+/** What `./bench.sh report --readme` writes: README.md, docs/ and rows of results.csv, from the runs in docs/runs/. */
 import { readFileSync } from "node:fs";
 import { UsageError } from "../../shared/errors.ts";
-import { writeWhole } from "../records/slices.ts";
+import { RESULTS, writeWhole } from "../records/files.ts";
+import { appendResults } from "../records/results.ts";
 import { html } from "./html.ts";
 import { machinesPage, sideBySide } from "./machines.ts";
 import { firstScreen, markdown } from "./markdown.ts";
 import { picture } from "./picture.ts";
 import { type Kind, kindOf, newestOf, type Report } from "./report.ts";
+import { resultRows } from "./results.ts";
 
 /** Have places `<!-- name -->` that are written from the committed runs. */
 export const DOCS = ["README.md", "docs/results.md", "docs/writes.md"];
@@ -51,6 +53,7 @@ export async function writeDocs(reports: readonly Report[]): Promise<void> {
   write(MACHINES, machinesPage(ofMatrix(reports)));
   const places = placesOf(reports);
   for (const doc of DOCS) write(doc, filled(readFileSync(doc, "utf8"), places));
+  for (const report of reports) await appendResults(RESULTS, report.run, resultRows(report));
 }
 
 /** @throws UsageError where it cannot. */

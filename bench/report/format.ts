@@ -105,7 +105,7 @@ export const SERVER_COLUMNS: readonly Column[] = [
   { head: "start ms", show: ({ startupMs }) => withInterval(startupMs, count), dropOrder: 0 },
   { head: "RSS MB", show: ({ rssBytes }) => withInterval(rssBytes, mega), dropOrder: 0 },
   { head: "peak MB", show: ({ peakRssBytes }) => withInterval(peakRssBytes, mega), dropOrder: 0 },
-  { head: "busiest thread", show: ({ busiest }) => withInterval(busiest, percent), dropOrder: 0 },
+  { head: "busiest thread", show: ({ utilization }) => withInterval(utilization, percent), dropOrder: 0 },
 ];
 
 /** How long servers were slow after a restart; sums and means over the endpoints. */

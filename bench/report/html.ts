@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Eta } from "eta";
+import { shortJson } from "../records/files.ts";
 import { heatMap, tiles } from "./card.ts";
 import { COLUMNS, coldTable, NOTES, overview, ratio, remarkLine, SERVER_COLUMNS, stepTable, word } from "./format.ts";
 import { TYPICAL } from "./picture.ts";
@@ -48,7 +49,7 @@ function filtersOf({ endpoints }: Report): Record<string, string[]> {
 }
 
 /** In a script element nothing may look like its end. */
-const embedded = (data: unknown) => JSON.stringify(data).replaceAll("<", "\\u003c");
+const embedded = (data: unknown) => shortJson(data).replaceAll("<", "\\u003c");
 
 async function bundle(): Promise<string> {
   const { outputs } = await Bun.build({ entrypoints: [join(folder, "page.ts")], target: "browser", minify: true });

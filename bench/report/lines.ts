@@ -64,14 +64,14 @@ export function capacityLine(name: string, endpoint: string, slo: Slo, capacity:
 }
 
 /** One line for what one way of measuring said of one pair. */
-export function found({ way, server, endpoint, handicap, ratio, said }: Finding): string {
-  return `${server} ${endpoint} ${handicap > 0 ? `${percent(handicap)} more work` : "A/A"}: ${ratio.toFixed(3)} ${said} (${way})`;
+export function found({ way, server, endpoint, handicap, ratio, outcome }: Finding): string {
+  return `${server} ${endpoint} ${handicap > 0 ? `${percent(handicap)} more work` : "A/A"}: ${ratio.toFixed(3)} ${outcome} (${way})`;
 }
 
 /** One line for a server whose cost is known request by request. */
 export function scheduleLine({ schedule, ratio: of, warming, isRight }: ScheduleFinding): string {
-  const said = warming === null ? "called steady" : `called warming: ${warming}`;
-  return `${isRight ? "right" : "WRONG"}: ${schedule}: ${ratio(of, 3)} of what it settles at, ${said}`;
+  const state = warming === null ? "called steady" : `called warming: ${warming}`;
+  return `${isRight ? "right" : "WRONG"}: ${schedule}: ${ratio(of, 3)} of what it settles at, ${state}`;
 }
 
 /** How often each way of measuring was wrong, with the exact 95 % interval of that share. */
@@ -86,9 +86,9 @@ export function selfTestTable(findings: readonly Finding[]): string {
     const unequal = all.filter(({ handicap }) => handicap > 0);
     return {
       way,
-      "equal, called different": of(equal, ({ said }) => said !== "same"),
-      "5 % more work, not seen": of(unequal, ({ said }) => said === "same"),
-      "5 % more work, called faster": of(unequal, ({ said }) => said === "faster"),
+      "equal, called different": of(equal, ({ outcome }) => outcome !== "same"),
+      "5 % more work, not seen": of(unequal, ({ outcome }) => outcome === "same"),
+      "5 % more work, called faster": of(unequal, ({ outcome }) => outcome === "faster"),
       "its ratios": spreadOf(unequal.map(({ ratio }) => ratio)),
     };
   });

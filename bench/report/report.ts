@@ -5,6 +5,7 @@ import { type Coldness, coldnessOf, relativeCosts, type Window } from "../analys
 import { analyse, inOrder, NOTHING, type Table } from "../analysis/tables.ts";
 import { type Histogram, percentile } from "../load/histogram.ts";
 import { isStep, WORKLOADS, type Workload } from "../plan/endpoints.ts";
+import { foldersOf } from "../records/files.ts";
 import { type Manifest, manifestOf } from "../records/manifest.ts";
 import { readResults, type Slice } from "../records/slices.ts";
 import { answerOf } from "./answer.ts";
@@ -49,16 +50,16 @@ export interface Endpoint extends Table {
 export const PERCENTILES = [1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 98, 99, 99.5, 99.8, 99.9];
 
 /**
- * @param run the newest one of the file if absent
- * @throws UsageError for a file that is malformed or has no such run.
+ * @param run the newest one if absent
+ * @throws UsageError for a file that is malformed, or where there is no such run.
  */
 export function readReport(file: string, run?: string): Report {
   const all = readResults(file);
   const chosen = run ?? newest(all);
   const slices = all.filter((slice) => slice.run === chosen);
-  if (chosen === undefined) throw new UsageError(`${file} has no rows: ./bench.sh appends them`);
+  if (chosen === undefined) throw new UsageError(`${foldersOf(file)[0]} has no rows: ./bench.sh appends them`);
   if (slices.length === 0) {
-    throw new UsageError(`--run "${chosen}" is not in ${file}: its Run column has ${runsOf(all).slice(-5).join(", ")}`);
+    throw new UsageError(`--run "${chosen}" is not there, but ${runsOf(all).slice(-5).join(", ")}`);
   }
   return reportOf(slices, manifestOf(file, chosen));
 }
@@ -66,7 +67,7 @@ export function readReport(file: string, run?: string): Report {
 /** What a run is of: its workload, or the highest rate that keeps a promise. */
 export type Kind = Workload | "capacity";
 
-/** @returns all runs of `file`, oldest first. @throws UsageError as readReport */
+/** @returns all runs, oldest first. @throws UsageError as readReport */
 export function allReports(file: string): Report[] {
   const byRun = Map.groupBy(readResults(file), ({ run }) => run);
   return [...byRun]

@@ -20,7 +20,7 @@ export interface Finding {
   readonly handicap: number;
   /** Cost of the handicapped ÷ cost of the other, as this way sees it. */
   readonly ratio: number;
-  readonly said: "slower" | "faster" | "same";
+  readonly outcome: "slower" | "faster" | "same";
 }
 
 const WAYS = {
@@ -66,7 +66,7 @@ export async function selfTest(
         endpoint,
         handicap,
         ratio: ratio.estimate,
-        said: verdictOf(ratio.estimate, state),
+        outcome: verdictOf(ratio.estimate, state),
       }));
       if (field) found.push(...(await asTheField(session, server, handicap, pair)));
       found.forEach(tell);
@@ -82,7 +82,7 @@ export async function selfTest(
   return findings;
 }
 
-const verdictOf = (ratio: number, state: State): Finding["said"] =>
+const verdictOf = (ratio: number, state: State): Finding["outcome"] =>
   state !== "different" ? "same" : ratio > 1 ? "slower" : "faster";
 
 /** The same pair by throughput, one server at a time: restarted and warmed for every run, in random order. */
@@ -122,7 +122,7 @@ async function asTheField(
       endpoint,
       handicap,
       ratio,
-      said: verdictOf(ratio, state),
+      outcome: verdictOf(ratio, state),
     });
     return [
       finding(WAYS.one, ratios[0] as number, plain(ratios[0] as number)),

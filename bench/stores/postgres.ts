@@ -205,20 +205,20 @@ function localCommand(programs: string, folder: string, port: number, cores: str
   return pinned(cores, [join(programs, "postgres"), ...options]);
 }
 
-interface Server extends Pick<Program, "ended" | "how" | "said"> {
+interface Server extends Pick<Program, "ended" | "how" | "output"> {
   readonly pid: number | null;
   stop(): Promise<void>;
 }
 
 function launch(command: readonly string[], user: User | null, kill?: () => Promise<unknown>): Server {
-  const { child, how, said, ended } = start(command, user);
+  const { child, how, output, ended } = start(command, user);
   const stop = async () => {
     child.kill("SIGINT"); // a "fast shutdown", which does not wait for clients
     const late = (await Promise.race([ended, sleep(STOP_MS, "late", { ref: false })])) === "late";
     if (late) await (kill ? kill() : child.kill("SIGKILL"));
     await ended;
   };
-  return { pid: child.pid ?? null, ended, how, said, stop };
+  return { pid: child.pid ?? null, ended, how, output, stop };
 }
 
 /** The docker command passes signals on, so that a container ends as a process does. */
@@ -241,11 +241,11 @@ function launchContainer(
   return launch(command, null, () => run(["docker", "rm", "--force", name], null).catch(() => {}));
 }
 
-async function untilReady(url: string, { ended, how, said }: Server, signal: AbortSignal): Promise<void> {
+async function untilReady(url: string, { ended, how, output }: Server, signal: AbortSignal): Promise<void> {
   const deadline = Date.now() + READY_MS;
   while (true) {
     signal.throwIfAborted();
-    if (how() !== null) throw new UsageError(`PostgreSQL did not start: ${said() || `it ended by ${how()}`}`);
+    if (how() !== null) throw new UsageError(`PostgreSQL did not start: ${output() || `it ended by ${how()}`}`);
     const sql = new SQL(url, { max: 1, connectionTimeout: 5 });
     const answer = sql`select 1`.then(
       () => true,
@@ -255,7 +255,7 @@ async function untilReady(url: string, { ended, how, said }: Server, signal: Abo
     await sql.close({ timeout: 0 });
     if (ready) return;
     if (Date.now() > deadline) {
-      throw new UsageError(`PostgreSQL accepted no connection within ${READY_MS / 1000} s: ${said()}`);
+      throw new UsageError(`PostgreSQL accepted no connection within ${READY_MS / 1000} s: ${output()}`);
     }
     await sleep(10);
   }
@@ -286,10 +286,10 @@ function guarded(folder: string): { watch(pid: number | null): void; release(): 
 /** Runs a program to its end. @throws UsageError with what it complained of */
 async function run(command: readonly string[], user: User | null, signal?: AbortSignal): Promise<void> {
   signal?.throwIfAborted();
-  const { how, said, ended } = start(command, user, signal);
+  const { how, output, ended } = start(command, user, signal);
   await ended;
   signal?.throwIfAborted();
-  if (how() !== "0") throw new UsageError(`${command[0]} failed: ${said() || how()}`);
+  if (how() !== "0") throw new UsageError(`${command[0]} failed: ${output() || how()}`);
 }
 
 interface Program {
@@ -298,7 +298,7 @@ interface Program {
   /** Its exit status, the signal that ended it or why it could not be run; null while it runs. */
   how(): string | null;
   /** The last line of what it complained of. */
-  said(): string;
+  output(): string;
 }
 
 function start(command: readonly string[], user: User | null, signal?: AbortSignal): Program {
@@ -319,9 +319,9 @@ function start(command: readonly string[], user: User | null, signal?: AbortSign
     child.on("error", ({ message }) => end(message));
     child.on("close", (code, signal) => end(String(code ?? signal)));
   });
-  const said = () => {
+  const output = () => {
     const lines = text.trim().split("\n");
     return lines.findLast((line) => /\b(error|FATAL|PANIC|DETAIL):/i.test(line)) ?? lines.at(-1) ?? "";
   };
-  return { child, ended, how: () => how, said };
+  return { child, ended, how: () => how, output };
 }

@@ -107,7 +107,7 @@ async function given(url: string, signal: AbortSignal): Promise<Databases> {
 
 async function createdb(args: string[], signal: AbortSignal): Promise<void> {
   const child = Bun.spawn(["bun", "createdb.ts", ...args], { stdio: ["ignore", "ignore", "pipe"], signal });
-  const said = await new Response(child.stderr).text();
+  const complaint = await new Response(child.stderr).text();
   signal.throwIfAborted();
-  if ((await child.exited) !== 0) throw new UsageError(said.trim());
+  if ((await child.exited) !== 0) throw new UsageError(complaint.trim());
 }

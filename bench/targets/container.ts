@@ -58,7 +58,7 @@ export async function startContainer(
     const url = inside ? `http://${inside}:3000` : `http://${engine.host}:${published}`;
     const identity = await untilReady(name, url, signal, async () => {
       const up = (await inspect()).State.Running;
-      return { up, said: up ? "" : await engine.docker("logs", id) };
+      return { up, log: up ? "" : await engine.docker("logs", id) };
     });
     const read = async () =>
       readingOf(await engine.get<Stats>(`/containers/${id}/stats?stream=false&one-shot=true`), identity);

@@ -46,21 +46,21 @@ export function addressOf(given: string | true, signal: AbortSignal): Promise<st
 /** @throws UsageError where the engine does not answer, or has no image and none can be sent. */
 export async function openEngine(spec: EngineSpec, signal: AbortSignal): Promise<Engine> {
   const { address, image } = spec;
-  const own = (...args: string[]) => docker(address, args, signal);
-  const facts = await own(
+  const ask = (...args: string[]) => docker(address, args, signal);
+  const facts = await ask(
     ...["version", "-f", "{{.Server.Version}} {{.Server.Os}}/{{.Server.Arch}} {{.Server.KernelVersion}}"],
   );
   const remote = address.startsWith("ssh://");
   const [there, here] = await imageIds(image, address, signal);
-  await removeLeftovers(own, here === null || here === there ? image : undefined);
+  await removeLeftovers(ask, here === null || here === there ? image : undefined);
   const bridge = remote ? await openBridge(address) : null;
-  const last = (...args: string[]) => docker(address, args, new AbortController().signal); // also after Ctrl-C
+  const askLater = (...args: string[]) => docker(address, args, new AbortController().signal); // also after Ctrl-C
   const close = async () => {
     bridge?.close();
     // It may be busy with what it was asked for last. What an engine that is gone still has is removed at the next start.
     const attempt = () =>
-      remove(last, OWNER)
-        .then(() => removeLeftovers(last))
+      remove(askLater, OWNER)
+        .then(() => removeLeftovers(askLater))
         .then(
           () => true,
           () => false,
@@ -72,9 +72,9 @@ export async function openEngine(spec: EngineSpec, signal: AbortSignal): Promise
     return {
       spec,
       host: remote ? await sshHost(address, signal) : "127.0.0.1",
-      facts: { address, version: facts, image: await own("image", "inspect", "-f", "{{.Id}}", image) },
+      facts: { address, version: facts, image: await ask("image", "inspect", "-f", "{{.Id}}", image) },
       common: await bringData(volume, image, address, signal),
-      docker: own,
+      docker: ask,
       get: async (path) => {
         const unix = bridge?.path ?? address.slice("unix://".length);
         const response = await fetch(`http://docker${path}`, { unix, signal }).catch((error) => {

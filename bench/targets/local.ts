@@ -24,9 +24,9 @@ export async function start(
     env: { ...process.env, ...spec.env, ...store?.env, HOST: "127.0.0.1", PORT: String(port) },
     stdio: ["ignore", "ignore", "pipe"],
   });
-  let said = "";
+  let log = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
-    said = (said + text).slice(-2_000);
+    log = (log + text).slice(-2_000);
   });
   const ended = once(child, "close");
   const stop = async () => {
@@ -39,7 +39,7 @@ export async function start(
   const url = `http://127.0.0.1:${port}`;
   const state = () => {
     const up = child.exitCode === null && child.signalCode === null;
-    return { up, said: said.trim() || (up ? "" : `it ended by ${child.signalCode ?? child.exitCode}`) };
+    return { up, log: log.trim() || (up ? "" : `it ended by ${child.signalCode ?? child.exitCode}`) };
   };
   try {
     const identity = await untilReady(spec.name, url, signal, state);

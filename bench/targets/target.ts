@@ -34,22 +34,22 @@ export interface Reading {
 /** How long a server may take until it answers. */
 const READY_MS = 20_000;
 
-/** Waits until a server that was just started answers. @param state whether it is still up, and what it said if not */
+/** Waits until a server that was just started answers. @param state whether it is still up, and its log if not */
 export async function untilReady(
   name: string,
   url: string,
   signal: AbortSignal,
-  state: () => Promise<{ up: boolean; said: string }> | { up: boolean; said: string },
+  state: () => Promise<{ up: boolean; log: string }> | { up: boolean; log: string },
 ): Promise<Identity | null> {
   const deadline = Date.now() + READY_MS;
   while (true) {
     signal.throwIfAborted();
-    const { up, said } = await state();
-    if (!up) throw new UsageError(`${name} did not start: ${said}`);
+    const { up, log } = await state();
+    if (!up) throw new UsageError(`${name} did not start: ${log}`);
     const identity = await readIdentity(url, signal).catch(() => undefined);
     if (identity !== undefined) return identity;
     if (Date.now() > deadline) {
-      throw new UsageError(`${name} did not answer at ${url} within ${READY_MS / 1000} s${said && `: ${said}`}`);
+      throw new UsageError(`${name} did not answer at ${url} within ${READY_MS / 1000} s${log && `: ${log}`}`);
     }
     await sleep(10);
   }

@@ -10,7 +10,7 @@ export interface Usage {
    * CPU time of its busiest thread ÷ time, or of all its threads ÷ time and the cores they may use, whichever is more: 1
    * is a server at its limit. From a server that only says its total: that ÷ time and workers.
    */
-  readonly busiest: number | null;
+  readonly utilization: number | null;
   readonly rssBytes: number | null;
   /** Most resident memory since it was started. */
   readonly peakRssBytes: number | null;
@@ -46,7 +46,7 @@ export async function watch(target: Target): Promise<(load: Load) => Promise<Usa
     return {
       // Each connection has asked once before the slice.
       cpuUsPerRequest: cpuUs && cpuUs / (load.requests + load.sockets),
-      busiest: after && cpuUs && cpuUs / 1e6 / load.seconds / after.cores,
+      utilization: after && cpuUs && cpuUs / 1e6 / load.seconds / after.cores,
       rssBytes: after?.rssBytes ?? null,
       peakRssBytes: null,
       throttled: throttledMs && throttledMs / 1e3 / load.seconds,
@@ -95,7 +95,7 @@ function watchProcess(root: number, database: number | null): (load: Load) => Pr
     const ticks = during("kernelTicks") + during("userTicks");
     return {
       cpuUsPerRequest,
-      busiest: Math.max(...ranMs, total(ranMs) / parseCpuList(coresOf(root) ?? "0").length) / 1e3 / seconds,
+      utilization: Math.max(...ranMs, total(ranMs) / parseCpuList(coresOf(root) ?? "0").length) / 1e3 / seconds,
       rssBytes: memory(pids, "VmRSS"),
       peakRssBytes: memory(pids, "VmHWM"),
       throttled: (throttledMs(root) - throttledBefore) / 1e3 / seconds,
@@ -153,11 +153,11 @@ const TICK_MS = 10;
  */
 export function watchCores(cores: Cores): (serversMs: number | null, generatorCpu: number | null) => number {
   const since = performance.now();
-  const own = process.cpuUsage();
+  const ourUsage = process.cpuUsage();
   const sides = [cores.server, cores.generator].map(parseCpuList).map((of) => ({ of, before: readCores(of) }));
   return (serversMs, generatorCpu) => {
     const spentMs = performance.now() - since;
-    const { user, system } = process.cpuUsage(own);
+    const { user, system } = process.cpuUsage(ourUsage);
     // A server whose CPU time is not seen may be on any of these cores: then nothing can be said of others.
     const ours =
       serversMs === null || generatorCpu === null

@@ -4,12 +4,14 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFil
 import { delimiter, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { lock } from "proper-lockfile";
-import { manifestFile } from "../../bench/records/manifest.ts";
-import { appendSlices, COLUMNS, PROTOCOL, readSlices, type Slice } from "../../bench/records/slices.ts";
+import { runFile } from "../../bench/records/files.ts";
+import { appendResults, checkResults, RESULT_COLUMNS, type ResultRow } from "../../bench/records/results.ts";
+import { appendSlices, PROTOCOL, readSlices, type Slice } from "../../bench/records/slices.ts";
 import { type Cores, parseCpuList, splitCores } from "../../bench/targets/cores.ts";
 import { freePort } from "../../bench/targets/local.ts";
 import {
   bench,
+  csvOf,
   finish,
   left,
   resultsIn,
@@ -184,8 +186,8 @@ describe("interrupted", () => {
         await until(() => program.output().includes(after.slice(1)) || program.child.exitCode !== null);
         program.child.kill(signal);
         expect((await program.ended).code).toBe(status);
-        expect(program.output()).toContain(`stopped; what was measured before is in ${file}`);
-        for (const row of existsSync(file) ? rowsOf(file) : []) expect(Number(row.Requests)).toBeGreaterThan(0);
+        expect(program.output()).toContain(`stopped; what was measured before is in ${file.replace(".csv", "")}`);
+        for (const row of rowsOf(file)) expect(Number(row.Requests)).toBeGreaterThan(0);
         if (process.platform === "linux") expect(left(marker)).toEqual([]);
       });
     }
@@ -200,14 +202,14 @@ describe("interrupted", () => {
     const [, id = ""] = /--resume (\S+) goes on/.exec(program.output()) ?? [];
     const before = rowsOf(file).length;
     const { code, output } = await finish(["./bench.sh", "--results", file, "--resume", id]);
-    expect([code, output]).toEqual([0, expect.stringContaining(" rows in ")]);
+    expect([code, output]).toEqual([0, expect.stringContaining(" slices in ")]);
     expect(rowsOf(file).length).toBeGreaterThan(before);
     expect(new Set(rowsOf(file).map(({ Run }) => Run))).toEqual(new Set([id]));
-    const manifest = JSON.parse(readFileSync(manifestFile(file, id), "utf8"));
+    const manifest = JSON.parse(readFileSync(runFile(file, id, "json"), "utf8"));
     expect(manifest.blocks).toHaveLength(2);
     // Rows of another host or protocol are not added to.
     for (const other of [{ host: "elsewhere" }, { protocol: 1 }]) {
-      writeFileSync(manifestFile(file, id), JSON.stringify({ ...manifest, ...other }));
+      writeFileSync(runFile(file, id, "json"), JSON.stringify({ ...manifest, ...other }));
       const refused = await finish(["./bench.sh", "--results", file, "--resume", id]);
       expect([refused.code, refused.output]).toEqual([1, expect.stringContaining("start a new run")]);
     }
@@ -247,7 +249,7 @@ describe("results.csv", () => {
     targetRate: null,
     verdict: "void",
     maxMs: 5,
-    busiest: 0.5,
+    utilization: 0.5,
     peakRssBytes: null,
     startupMs: null,
     generatorCpu: 0.1,
@@ -259,46 +261,57 @@ describe("results.csv", () => {
     warm: "steady",
   };
 
-  test("what is read is what was written", async () => {
+  test("slices are read as they were written", () => {
     const file = newFile();
-    writeFileSync(file, "");
-    await appendSlices(file, [slice, { ...slice, run: "other" }]);
-    expect(readSlices(file, "test")).toEqual([{ ...slice, averageMs: 1.23457 }]);
+    appendSlices(file, [slice]);
+    appendSlices(file, [{ ...slice, run: "other" }]);
+    appendSlices(file, [slice]);
+    expect(readSlices(file, "test")).toEqual(new Array(2).fill({ ...slice, averageMs: 1.23457 }));
+    expect(rowsOf(file)[0]).toMatchObject({ Name: 'a "name", quoted', QPS: "2", CpuUsPerRequest: "" });
   });
 
-  test("writers at the same time lose no row and tear none", async () => {
+  const row = Object.fromEntries(RESULT_COLUMNS.map((column) => [column, column])) as ResultRow;
+  const newResults = () => {
     const file = newFile();
-    const script = `const { appendSlices } = await import("./bench/records/slices.ts");
-      for (let i = 0; i < 25; i++) await appendSlices(${JSON.stringify(file)}, [${JSON.stringify(slice)}]);`;
-    writeFileSync(file, "");
-    const ended = await Promise.all([1, 2, 3, 4].map(() => finish(["bun", "-e", script])));
+    checkResults(file);
+    return file;
+  };
+
+  test("writers at the same time lose no row and tear none", async () => {
+    const file = newResults();
+    const script = (run: number) => `const { appendResults } = await import("./bench/records/results.ts");
+      for (let i = 0; i < 25; i++) await appendResults(${JSON.stringify(file)}, \`${run}-\${i}.\`,
+        [{ ...${JSON.stringify(row)}, Run: \`${run}-\${i}.\` }]);`;
+    const ended = await Promise.all([1, 2, 3, 4].map((run) => finish(["bun", "-e", script(run)])));
     expect(ended.map(({ code, output }) => [code, output])).toEqual(new Array(4).fill([0, ""]));
-    expect(rowsOf(file)).toHaveLength(100);
+    expect(new Set(csvOf(file).map(({ Run }) => Run)).size).toBe(100);
   });
 
   test("a row waits for the writer before it", async () => {
-    const file = newFile();
-    writeFileSync(file, "");
+    const file = newResults();
     const release = await lock(file);
-    const appended = appendSlices(file, [slice]);
+    const appended = appendResults(file, "one", [row]);
     expect(await Promise.race([appended, sleep(300, "waiting")])).toBe("waiting");
     expect(readFileSync(file, "utf8")).toBe("");
     await release();
     await appended;
-    expect(rowsOf(file)).toHaveLength(1);
+    expect(csvOf(file)).toHaveLength(1);
+  });
+
+  test("a run that goes on replaces its rows, and no others", async () => {
+    const file = newResults();
+    const named = (Run: string, Name: string) => ({ ...row, Run, Name });
+    await appendResults(file, "one", [named("one", "a"), named("one", "b")]);
+    await appendResults(file, "two", [named("two", 'a "name", quoted')]);
+    await appendResults(file, "one", [named("one", "c")]);
+    expect(csvOf(file).map(({ Name }) => Name)).toEqual(['a "name", quoted', "c"]);
   });
 
   test("a file without a last newline is not continued on that line", async () => {
     const file = newFile();
-    await finish(["sh", "-c", `printf '%s' '${Object.keys(COLUMNS).join()}' > ${file}`]);
-    await appendSlices(file, [slice]);
-    expect(rowsOf(file)).toHaveLength(1);
-    expect(rowsOf(file)[0]).toMatchObject({
-      Name: 'a "name", quoted',
-      AvgMs: "1.23457",
-      QPS: "2",
-      CpuUsPerRequest: "",
-    });
+    writeFileSync(file, `${RESULT_COLUMNS.join()}`);
+    await appendResults(file, "one", [row]);
+    expect(csvOf(file)).toHaveLength(1);
   });
 
   test("a file with other columns is left alone", async () => {

@@ -2,10 +2,10 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { ENDPOINTS } from "../../bench/plan/endpoints.ts";
-import { manifestFile } from "../../bench/records/manifest.ts";
+import { runFile } from "../../bench/records/files.ts";
 import { COLUMNS, PROTOCOL } from "../../bench/records/slices.ts";
 import { splitCores } from "../../bench/targets/cores.ts";
-import { bench, finish, left, resultsIn, rowsOf, scratch } from "../harness.ts";
+import { bench, csvOf, finish, left, resultsIn, rowsOf, scratch } from "../harness.ts";
 
 const folder = scratch();
 const newFile = resultsIn(folder);
@@ -14,10 +14,19 @@ test("two servers: duets and solo slices, tables, manifest, nothing left running
   const file = newFile();
   const servers = ["node-raw", "bun-hono@node:sqlite*2"];
   const { code, output } = await finish(bench(file, "--details", "--servers", servers.join()), { MARKER: "turn" });
-  expect([code, output]).toEqual([0, expect.stringMatching(/\d+ rows in .*, charts in .*report\.html/)]);
+  expect([code, output]).toEqual([0, expect.stringMatching(/\d+ slices in .*, charts in .*report\.html/)]);
   const rows = rowsOf(file);
-  expect(readFileSync(file, "utf8")).toStartWith("Name,Endpoint,Requests,Error Count,AvgMs,QPS,");
   const closed = rows.filter(({ Kind }) => Kind === "closed");
+  expect(readFileSync(file, "utf8")).toStartWith("Name,Endpoint,Requests,Error Count,AvgMs,QPS,");
+  const summed = csvOf(file);
+  expect(summed).toHaveLength(2 * ENDPOINTS.length);
+  for (const { Name, Endpoint, Requests, QPS } of summed) {
+    const of = closed.filter((row) => row.Name === Name && row.Endpoint === Endpoint);
+    const fed = of.filter(({ Verdict }) => Verdict !== "starved");
+    const counted = (fed.length > 0 ? fed : of).map((row) => Number(row.Requests));
+    expect(Number(Requests)).toBe(counted.reduce((sum, requests) => sum + requests, 0));
+    expect(Number(QPS)).toBeWithin(1, 1e6);
+  }
   // Blocks, servers, endpoints; those that were starved are made again, once.
   const again = closed.filter(({ Verdict }) => Verdict === "starved").length;
   expect(closed.length).toBeWithin(2 * 2 * 8, 2 * 2 * 8 + again + 1);
@@ -61,7 +70,7 @@ test("two servers: duets and solo slices, tables, manifest, nothing left running
     expect(output).toContain(text);
   }
   const { Run: id = "" } = rows[0] ?? {};
-  const manifest = JSON.parse(readFileSync(manifestFile(file, id), "utf8"));
+  const manifest = JSON.parse(readFileSync(runFile(file, id, "json"), "utf8"));
   expect(manifest).toMatchObject({
     run: id,
     protocol: PROTOCOL,

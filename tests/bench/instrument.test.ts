@@ -30,10 +30,13 @@ const HEAVY = "/sqlite/random-30fields/10";
 /** What else the machine does may spoil a measurement: it is taken up to three times. */
 const MEASURED = { retry: 2 };
 
+/** A verdict does not depend on how warm a server is. */
+const WARMUP = ["--warmup", "5000"];
+
 /** Runs bench.sh. @returns its results, its output with paragraphs in one line, and the rows of its solo slices. */
 async function measured(args: string[]) {
   const file = newFile();
-  const { code, output } = await finish(["./bench.sh", "--results", file, "--details", ...args]);
+  const { code, output } = await finish(["./bench.sh", "--results", file, "--details", ...WARMUP, ...args]);
   expect([code, output]).toEqual([0, expect.any(String)]);
   return { file, output: output.replaceAll("\n  ", " "), solos: rowsOf(file).filter(({ Kind }) => Kind !== "duet") };
 }
@@ -282,7 +285,16 @@ describeIf(existsSync(toxiproxy), "toxiproxy could not be built with Go", "behin
       expect(rates[rates.length / 2]).toBeGreaterThan(500); // less the ends of a slice
       expect(latencies[latencies.length / 2]).toBeLessThan(190);
       expect(far.output).toMatch(/network-bound, so not ranked by requests\/s: you measured your 1[67]\d ms line/);
-      const near = await measured(["--endpoints", HEAVY, "--seconds", "1", "--servers", NAMES.join()]);
+      const near = await measured([
+        "--endpoints",
+        HEAVY,
+        "--seconds",
+        "1",
+        "--warmup",
+        "20000",
+        "--servers",
+        NAMES.join(),
+      ]);
       const costs = (file: string) => {
         const rows = readReport(file).endpoints[0]?.rows ?? [];
         return NAMES.map(
@@ -336,7 +348,7 @@ test(
   "duet ends when it can tell, tax compares with the hand-written twin",
   async () => {
     const file = newFile();
-    const args = ["--endpoints", "/sqlite/random-5fields/5", "--results", file];
+    const args = ["--endpoints", "/sqlite/random-5fields/5", "--warmup", "20000", "--results", file];
     const duet = await finish(["./bench.sh", "duet", "bun-raw", "node-express", ...args], { MARKER: "duet" });
     expect([duet.code, duet.output]).toEqual([0, expect.stringContaining("of the CPU time per request, different;")]);
     const [, ratio] = /bun-raw ÷ node-express \S+: ([\d.]+) \(/.exec(duet.output) ?? [];
@@ -372,7 +384,7 @@ testIf(
     const neighbour = run(["bun", "bench/self-test/neighbour.ts"]);
     try {
       for (let n = 0; n < (process.env.LONG ? 20 : 2); n++) {
-        const { solos } = await measured(["--servers", "bun-raw", "--endpoints", "/plain", "--warmup", "5000"]);
+        const { solos } = await measured(["--servers", "bun-raw", "--endpoints", "/plain"]);
         const verdicts = verdictsOf(solos);
         console.log(
           `beside a neighbour: ${solos.map(({ Verdict, TakenTime }) => `${Verdict} ${TakenTime}`).join(", ")}`,
@@ -395,8 +407,8 @@ testIf(
   "self-test on one server: equal copies come out equal, 5 % more work as slower",
   async () => {
     const endpoint = "/sqlite/random-5fields/5";
-    const args = ["--servers", "bun-hono", "--endpoints", endpoint, "--seconds", "90", "--results", newFile()];
-    const { code, output } = await finish(["./bench.sh", "self-test", ...args]);
+    const args = ["--servers", "bun-hono", "--endpoints", endpoint, "--seconds", "90", "--warmup", "20000"];
+    const { code, output } = await finish(["./bench.sh", "self-test", ...args, "--results", newFile()]);
     expect([code, output]).toEqual([0, expect.stringContaining("duets, until decided")]);
     const [same, more, ...others] = output.split("\n").filter((line) => line.startsWith("bun-hono "));
     expect([same, others]).toEqual([expect.stringMatching(/A\/A.* same /), []]);

@@ -87,7 +87,9 @@ test("closed loop: what the server saw, and no slower than it", async () => {
   expect(load.averageMs).toBeCloseTo(total);
   expect(histogram.reduce((sum, [, , count]) => sum + count, 0)).toBeCloseTo(requests);
   expect(histogram.at(-1)?.[1]).toBe(load.maxMs / 1e3);
-  for (const p of [50, 90, 99, 99.9] as const) expect(percentile(histogram, p) * 1e3).toBeCloseTo(percentilesMs[p]);
+  for (const p of [50, 90, 99, 99.9] as const) {
+    expect((percentile(histogram, p) * 1e3) / percentilesMs[p]).toBeWithin(0.94, 1.06); // a bucket's width
+  }
 });
 
 const failures: Record<string, { step: string; answers: Answer }> = {

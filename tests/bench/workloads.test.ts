@@ -32,7 +32,7 @@ describeIf(postgres, "no PostgreSQL", "bench.sh --workload content", () => {
     const program = run(bench(file, "--details", "--workload", "content", "--servers", servers));
     const { code } = await program.ended;
     const output = program.output();
-    expect([code, output]).toEqual([0, expect.stringContaining(" rows in ")]);
+    expect([code, output]).toEqual([0, expect.stringContaining(" slices in ")]);
     const rows = rowsOf(file);
     expect(new Set(rows.map(({ Endpoint }) => Endpoint))).toEqual(new Set(["content", ...STEPS]));
     for (const row of rows) expect(row).toMatchObject({ "Error Count": "0" });
@@ -77,7 +77,7 @@ describeIf(postgres, "no PostgreSQL", "bench.sh --workload content", () => {
       const file = newFile();
       const args = ["--workload", "users", "--endpoints", "POST /users", "--servers", "node-raw@postgres"];
       const { code, output } = await finish(bench(file, ...args), { DATABASE_URL: server.url });
-      expect([code, output]).toEqual([0, expect.stringContaining(" rows in ")]);
+      expect([code, output]).toEqual([0, expect.stringContaining(" slices in ")]);
       const sql = new SQL({ url: server.url, max: 1 });
       const databases: { datname: string }[] = await sql.unsafe("SELECT datname FROM pg_database ORDER BY 1");
       await sql.close();
@@ -114,7 +114,7 @@ test("--workload users: lists and inserts, and what a setting costs", async () =
   const program = run(bench(file, "--details", "--workload", "users", "--servers", servers.join()));
   const { code } = await program.ended;
   const output = program.output();
-  expect([code, output]).toEqual([0, expect.stringContaining(" rows in ")]);
+  expect([code, output]).toEqual([0, expect.stringContaining(" slices in ")]);
   const rows = rowsOf(file);
   expect(new Set(rows.map(({ Endpoint }) => Endpoint))).toEqual(new Set(["/users", "POST /users"]));
   for (const row of rows) expect(row).toMatchObject({ "Error Count": "0" });

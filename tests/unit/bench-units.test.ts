@@ -4,7 +4,7 @@ import { analyse, NOTHING } from "../../bench/analysis/tables.ts";
 import { type Evidence, explain, type Verdict, verdictOf } from "../../bench/analysis/verdict.ts";
 import { overlap } from "../../bench/load/agents.ts";
 import { type FortioResult, type Load, toLoad } from "../../bench/load/fortio.ts";
-import { type Histogram, merge, percentile } from "../../bench/load/histogram.ts";
+import { binned, type Histogram, merge, percentile } from "../../bench/load/histogram.ts";
 import type { Session } from "../../bench/measure/session.ts";
 import { duet } from "../../bench/measure/slices.ts";
 import { type Bracket, capacityOf, parseSlo, searchCapacity } from "../../bench/measure/slo.ts";
@@ -13,7 +13,7 @@ import { ENDPOINTS } from "../../bench/plan/endpoints.ts";
 import { makePlan, type Options, orderOf } from "../../bench/plan/plan.ts";
 import { PRESETS } from "../../bench/plan/presets.ts";
 import { parseTarget } from "../../bench/plan/targets.ts";
-import { checkResults, type Slice } from "../../bench/records/slices.ts";
+import type { Slice } from "../../bench/records/slices.ts";
 import { parseCpuList, pinned } from "../../bench/targets/cores.ts";
 import type { Target } from "../../bench/targets/target.ts";
 import { threadTimes, watch } from "../../bench/targets/usage.ts";
@@ -183,6 +183,22 @@ describe("histograms", () => {
     expect(merge([[[1, 1, 3]], [[1, 2, 4]]]).reduce((sum, [, , count]) => sum + count, 0)).toBe(7);
     expect(merge([[], a])).toEqual(a);
   });
+
+  test("binned, all is counted between the same ends, percentiles move by less than a bucket, and many merge into few", () => {
+    const histograms = [1, 2, 3, 4, 5].map((n) =>
+      Array.from({ length: 300 }, (_, i) => [(n + i) / 1e4, (n + i + 1) / 1e4, i + 1] as const),
+    );
+    for (const histogram of histograms) {
+      const bins = binned(histogram);
+      expect([bins[0]?.[0], bins.at(-1)?.[1]]).toEqual([histogram[0]?.[0], histogram.at(-1)?.[1]]);
+      expect(bins.reduce((sum, [, , count]) => sum + count, 0)).toBeCloseTo((300 * 301) / 2);
+      for (const p of [1, 50, 90, 99, 99.9]) {
+        expect(percentile(bins, p) / percentile(histogram, p)).toBeWithin(0.98, 1.02);
+      }
+    }
+    expect(merge(histograms.map(binned)).length).toBeLessThan(120); // of 1,500
+    expect(binned([[0.002, 0.002, 7]])).toEqual([[0.002, 0.002, 7]]);
+  });
 });
 
 test("two slices overlap by the part of the longer in which both ran", () => {
@@ -207,7 +223,7 @@ describe("verdict", () => {
     goodput: 20_000,
     bytesPerRequest: 1_000,
     generatorCpu: 0.5,
-    busiest: 0.97,
+    utilization: 0.97,
     throttled: 0,
     taken: 0.01,
     isStartedHere: false,
@@ -219,7 +235,7 @@ describe("verdict", () => {
     lineBytesPerSecond: null,
   };
   const open: Evidence = { ...sound, targetRate: 20_000, maxMs: 4 };
-  const far: Evidence = { ...sound, averageMs: 164, unloadedMs: 160, goodput: 605, requests: 6_050, busiest: 0.1 };
+  const far: Evidence = { ...sound, averageMs: 164, unloadedMs: 160, goodput: 605, requests: 6_050, utilization: 0.1 };
   const measured = { ...far, seconds: 1.63848, requests: 900, averageMs: 174.732, goodput: 549.289, unloadedMs: 162 };
   const cases: [string, Evidence, Verdict][] = [
     ["at full speed", sound, "server-bound"],
@@ -246,8 +262,8 @@ describe("verdict", () => {
     ["near what the generator can", { ...sound, ceiling: 25_000 }, "client-bound"],
     ["full line", { ...sound, lineBytesPerSecond: 25e6 }, "bandwidth-bound"],
     ["wide line", { ...sound, lineBytesPerSecond: 26e6 }, "server-bound"],
-    ["idle server", { ...sound, busiest: 0.8 }, "undetermined"],
-    ["CPU unknown", { ...sound, busiest: null }, "undetermined"],
+    ["idle server", { ...sound, utilization: 0.8 }, "undetermined"],
+    ["CPU unknown", { ...sound, utilization: null }, "undetermined"],
     ["no queue at the server", { ...sound, unloadedMs: 3.4 }, "undetermined"],
     ["long line", far, "network-bound"],
     ["no line at all, and an unloaded latency from a bad moment", { ...far, isStartedHere: true }, "undetermined"],
@@ -431,8 +447,8 @@ test("of a server that was restarted in a slice, the CPU time is not known", asy
   };
   const load = { requests: 90, sockets: 10, seconds: 1 } as Load;
   const usage = async (...cpuUs: number[]) => (await watch(target(...cpuUs)))(load);
-  expect(await usage(1e6, 1.5e6)).toMatchObject({ cpuUsPerRequest: 5e3, busiest: 0.5 });
-  expect(await usage(1e6, 0.5e6)).toMatchObject({ cpuUsPerRequest: null, busiest: null });
+  expect(await usage(1e6, 1.5e6)).toMatchObject({ cpuUsPerRequest: 5e3, utilization: 0.5 });
+  expect(await usage(1e6, 0.5e6)).toMatchObject({ cpuUsPerRequest: null, utilization: null });
 });
 
 test("a duet counts where both answered, together", async () => {
@@ -443,7 +459,6 @@ test("a duet counts where both answered, together", async () => {
       (name) => ({ name, url: name, identity: null, pid: null, read }) as unknown as Target,
     );
     const results = newFile();
-    checkResults(results);
     const manifest = { plan: { connections: 8, amount: { duetSeconds: 1 } }, cores: null, seconds: { loaded: 0 } };
     const load = async (url: string) => ({ ...ok, ...(url === "b" ? loads.shift() : {}) });
     const session = { manifest, load, slices: [], warmth: {}, keeper: null, results } as unknown as Session;

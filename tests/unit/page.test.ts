@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import puppeteer, { type Browser, type Page } from "puppeteer-core";
+import { PUBLISHED } from "../../bench/records/files.ts";
 import { allReports, newestOf, type Report } from "../../bench/report/report.ts";
 import { describeIf } from "../harness.ts";
 
@@ -14,7 +15,7 @@ const ADDRESS = pathToFileURL(resolve("docs/report.html")).href;
 const SHOTS = resolve(".tools/screenshots");
 
 describeIf(CHROMIUM !== undefined, "there is no Chromium", "docs/report.html", () => {
-  const { endpoints } = newestOf(allReports("results.csv")).get("read") as Report;
+  const { endpoints } = newestOf(allReports(PUBLISHED)).get("read") as Report;
   let browser: Browser;
   let page: Page;
   const complaints: string[] = [];

@@ -1,12 +1,14 @@
 /** What is shown of a run: the same for any order of its rows, and true of the files in this repository. */
 import { describe, expect, test } from "bun:test";
-import { copyFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { SimpleFaker } from "@faker-js/faker";
 import { parse } from "csv-parse/sync";
 import { stringify } from "csv-stringify/sync";
 import { parseSlo } from "../../bench/measure/slo.ts";
+import { PUBLISHED, RESULTS, runFile, writeWhole } from "../../bench/records/files.ts";
 import type { Manifest } from "../../bench/records/manifest.ts";
-import { appendSlices, checkResults, PROTOCOL, readResults, type Slice } from "../../bench/records/slices.ts";
+import { RESULT_COLUMNS } from "../../bench/records/results.ts";
+import { appendSlices, PROTOCOL, readResults, readSlices, type Slice } from "../../bench/records/slices.ts";
 import { agreement, compareRuns, comparison } from "../../bench/report/compare.ts";
 import { DOCS, filled, MACHINES, PAGES, PICTURE, placesOf } from "../../bench/report/docs.ts";
 import { html } from "../../bench/report/html.ts";
@@ -23,11 +25,11 @@ import {
   readReport,
   reportOf,
 } from "../../bench/report/report.ts";
+import { resultRows } from "../../bench/report/results.ts";
 import { terminal } from "../../bench/report/terminal.ts";
-import { finish, resultsIn, scratch } from "../harness.ts";
+import { csvOf, finish, resultsIn, scratch } from "../harness.ts";
 
 const newFile = resultsIn(scratch());
-const RESULTS = "results.csv";
 const faker = new SimpleFaker();
 faker.seed(1);
 
@@ -75,7 +77,7 @@ function known({ run = "2026-01-01T00:00:00.000Z", slower = "", protocol = PROTO
       targetRate: null,
       verdict: partner ? null : "server-bound",
       maxMs: us,
-      busiest: 1,
+      utilization: 1,
       peakRssBytes: 90e6,
       startupMs: 100,
       generatorCpu: 0.5,
@@ -163,7 +165,7 @@ test("what was searched is said of the stores: writes per second, and what they 
     reason: "at 1040.0 requests/s p99 was 60.0 ms",
     slo: parseSlo("p99<50ms"),
   };
-  const { manifest } = newestOf(allReports(RESULTS)).get("read") as Report;
+  const { manifest } = newestOf(allReports(PUBLISHED)).get("read") as Report;
   const { answer, endpoints } = reportOf(slices, {
     ...(manifest as Manifest),
     stores: {
@@ -204,8 +206,8 @@ describe("the order of rows", () => {
     test(`does not matter (${seed})`, async () => {
       const shuffler = new SimpleFaker();
       shuffler.seed(seed);
-      const [slices, manifest] = [readResults(RESULTS), readReport(RESULTS).manifest];
-      const newest = slices.filter((slice) => slice.run === manifest?.run);
+      const { run, manifest } = readReport(PUBLISHED);
+      const newest = readSlices(PUBLISHED, run);
       const shuffled = reportOf(shuffler.helpers.shuffle(newest), manifest);
       const ordered = reportOf(newest, manifest);
       expect(terminal(shuffled, 100)).toBe(terminal(ordered, 100));
@@ -217,10 +219,9 @@ describe("the order of rows", () => {
 
 describe("two runs", () => {
   const RUN = "2026-02-02T00:00:00.000Z";
-  const fileOf = async (slices: Slice[]) => {
+  const fileOf = (...runs: Slice[][]) => {
     const file = newFile();
-    checkResults(file);
-    await appendSlices(file, slices);
+    for (const slices of runs) appendSlices(file, slices);
     return file;
   };
 
@@ -235,7 +236,7 @@ describe("two runs", () => {
   });
 
   test("of different protocols are refused in one line", async () => {
-    const file = await fileOf([...run, ...known({ run: RUN, protocol: 1 })]);
+    const file = fileOf(run, known({ run: RUN, protocol: 1 }));
     const { code, output } = await finish(["./bench.sh", "report", file, "--compare", run[0]?.run ?? "", RUN]);
     expect([code, output]).toEqual([1, expect.stringMatching(/^run .* is of protocol 3, run .* of protocol 1: .*\n$/)]);
   });
@@ -255,7 +256,7 @@ describe("two runs", () => {
   });
 
   test("begin with how their machines differ", () => {
-    const { manifest } = readReport(RESULTS) as { manifest: Manifest };
+    const { manifest } = readReport(PUBLISHED) as { manifest: Manifest };
     expect(machinesDiffer(manifest, manifest)).toEqual([]);
     const other: Manifest = {
       ...manifest,
@@ -343,8 +344,8 @@ describe("what a run knows against itself stands where the number does", () => {
 });
 
 describe("every row of every committed table", () => {
-  const slices = readResults(RESULTS).filter(({ kind, verdict }) => kind === "closed" && verdict !== "starved");
-  const rows = allReports(RESULTS).flatMap(({ run, endpoints, connections, manifest }) =>
+  const slices = readResults(PUBLISHED).filter(({ kind, verdict }) => kind === "closed" && verdict !== "starved");
+  const rows = allReports(PUBLISHED).flatMap(({ run, endpoints, connections, manifest }) =>
     endpoints.flatMap(({ endpoint, rows }) =>
       rows.flatMap(({ name, goodput, verdict }) => {
         const of = slices.filter((slice) => slice.run === run && slice.endpoint === endpoint && slice.name === name);
@@ -383,7 +384,7 @@ test("results of others are told what they show", async () => {
 });
 
 describe("a mistake is one line, and changes nothing", () => {
-  const whole = readFileSync(RESULTS, "utf8");
+  const whole = readFileSync(runFile(PUBLISHED, readReport(PUBLISHED).run, "csv"), "utf8");
   const lines = whole.split("\n");
   const edit = (line: number, column: number, text: string) => {
     const records: string[][] = parse(whole);
@@ -401,35 +402,47 @@ describe("a mistake is one line, and changes nothing", () => {
   ];
   for (const [name, content, problem] of cases) {
     test(name, async () => {
-      const file = newFile();
-      const page = `${file}.html`;
-      writeFileSync(file, content);
-      const { code, output } = await finish(["./bench.sh", "report", file, "--html", page]);
+      const results = newFile();
+      const [file, page] = [runFile(results, "run", "csv"), `${results}.html`];
+      writeWhole(file, content);
+      const { code, output } = await finish(["./bench.sh", "report", results, "--html", page]);
       expect([code, output.trimEnd().split("\n").length, output]).toEqual([1, 1, expect.stringContaining(problem)]);
       expect([readFileSync(file, "utf8"), existsSync(page)]).toEqual([content, false]);
     });
   }
 
   test.each([
-    [["missing.csv"], '"missing.csv" cannot be read'],
-    [["--run", "never"], '--run "never" is not in results.csv'],
-    [["--compare", "never", "ever"], '--compare: run "never" is not in results.csv'],
+    [["missing.csv"], "missing: no run is there; ./bench.sh measures one"],
+    [["--run", "never"], '--run "never" is not there, but '],
+    [["--compare", "never", "ever"], '--compare: run "never" is not there, but '],
     [["--compare", "one"], "--compare takes two runs, not 1"],
-    [["tests/fixtures/six-columns.csv", "--html", "x.html"], "--html and --readme show one file of ./bench.sh"],
+    [
+      ["tests/fixtures/six-columns.csv", "--html", "x.html"],
+      "--html and --readme show results of ./bench.sh, one file",
+    ],
   ])("report %j", async (args, problem) => {
     const { code, output } = await finish(["./bench.sh", "report", ...args]);
     expect([code, output]).toEqual([1, expect.stringContaining(problem)]);
   });
 });
 
-describe("what is in the repository is what results.csv says", () => {
-  const committed = allReports(RESULTS);
+describe("what is in the repository is what the published runs say", () => {
+  const committed = allReports(PUBLISHED);
   const places = placesOf(committed);
   test.each(DOCS)("%s", (doc) => {
     const text = readFileSync(doc, "utf8");
     expect(text).toBe(filled(text, places));
     const named = [...text.matchAll(/<!-- (\w+) -->/g)].map(([, place]) => place as string);
     expect(named.filter((place) => !places.has(place))).toEqual([]); // no place without a run
+  });
+  test(RESULTS, () => {
+    const rows = csvOf(RESULTS);
+    for (const report of committed) {
+      const text = (row: object) =>
+        Object.fromEntries(Object.entries(row).map(([column, cell]) => [column, String(cell ?? "")]));
+      expect(rows.filter(({ Run }) => Run === report.run)).toEqual(resultRows(report).map(text));
+    }
+    expect(Object.keys(rows[0] as object)).toEqual([...RESULT_COLUMNS]);
   });
   const newest = newestOf(committed);
   test(PICTURE, () => expect(readFileSync(PICTURE, "utf8")).toBe(picture(newest.get("read") as Report)));
@@ -449,8 +462,7 @@ describe("what is in the repository is what results.csv says", () => {
 
 test("--html writes one file that asks for no other", async () => {
   const file = newFile();
-  copyFileSync(RESULTS, file);
-  const { code } = await finish(["./bench.sh", "report", file, "--html", `${file}.html`]);
+  const { code } = await finish(["./bench.sh", "report", PUBLISHED, "--html", `${file}.html`]);
   const page = readFileSync(`${file}.html`, "utf8");
   expect([code, /(?:src|href)="(?!#|data:)/.exec(page)]).toEqual([0, null]);
 });
