@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parse } from "csv-parse/sync";
 import { runFiles } from "../bench/records/files.ts";
-import { freePort } from "../bench/targets/local.ts";
+import { freePort } from "../bench/targets/free-port.ts";
 import matrix from "../servers/matrix.json" with { type: "json" };
 
 export const SERVERS = Object.keys(matrix);

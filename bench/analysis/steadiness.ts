@@ -36,6 +36,8 @@ const CRITICAL = 2.8;
 const USUAL_NOISE = 0.04;
 const USUAL_WEIGHT = 4;
 
+const haveReference = (windows: readonly Window[]) => windows.every(({ referenceUs }) => referenceUs !== null);
+
 /** ln cost of each window ÷ the reference's: what the host did to both is not in it. */
 export const relativeCosts = (windows: readonly Window[]): number[] =>
   windows.map(({ costUs, referenceUs }) => Math.log(costUs / (referenceUs ?? 1)));
@@ -73,10 +75,10 @@ export function isChanging(costs: readonly number[], noise: number): boolean {
 /**
  * How much more a server costs than it did before, since its restart: runtimes throw compiled code away, too.
  * @returns ln of the cost of the last three windows ÷ that of the cheapest three in a row before them, by their medians;
- *   null for less than six windows
+ *   null for less than six windows, and without a reference: then the machine may be what changed
  */
 export function cooledBy(windows: readonly Window[]): number | null {
-  if (windows.length < 2 * LEAST_WINDOWS) return null;
+  if (windows.length < 2 * LEAST_WINDOWS || !haveReference(windows)) return null;
   const costs = relativeCosts(windows);
   const before = costs.slice(0, -LEAST_WINDOWS);
   const levels = before.slice(LEAST_WINDOWS - 1).map((_, i) => median(before.slice(i, i + LEAST_WINDOWS)));
@@ -95,9 +97,9 @@ export interface Coldness {
 /** Within this, ln scale, a window counts as warm: about twice the noise of a window. */
 const NEARLY = 0.1;
 
-/** @returns null for less than four windows. */
+/** @returns null for less than four windows, and without a reference, as servers may use more cores right after a restart. */
 export function coldnessOf(windows: readonly Window[]): Coldness | null {
-  if (windows.length < 4) return null;
+  if (windows.length < 4 || !haveReference(windows)) return null;
   const costs = relativeCosts(windows);
   const warm = median(costs.slice(-LEAST_WINDOWS));
   // Two in a row, as one alone may be the host's.

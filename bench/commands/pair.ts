@@ -7,7 +7,6 @@ import { type LocalSpec, parseEither, parseTarget, SERVERS } from "../plan/targe
 import { outcome } from "../report/lines.ts";
 import { showProgress } from "../report/progress.ts";
 import { splitCores } from "../targets/cores.ts";
-import { keepOffServers } from "./run.ts";
 
 /** As the command line has them. */
 export interface PairOptions {
@@ -32,9 +31,7 @@ export async function pairSession(
     targets: [],
     amount: { ...PAIR, warmRequests: warmup ?? PAIR.warmRequests },
   };
-  const session = await newSession(plan, splitCores(), results, showProgress(seconds), signal);
-  keepOffServers(session);
-  return session;
+  return newSession(plan, splitCores(), results, showProgress(seconds), signal);
 }
 
 /** @throws UsageError for a server that is not in the matrix, or has a driver or workers: those have no twin. */

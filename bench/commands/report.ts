@@ -8,7 +8,8 @@ import { write, writeDocs } from "../report/docs.ts";
 import { foreign } from "../report/foreign.ts";
 import { html } from "../report/html.ts";
 import { markdown } from "../report/markdown.ts";
-import { allReports, type Report, readReport, runsOf } from "../report/report.ts";
+import { allReports, readReport, runsOf } from "../report/read.ts";
+import type { Report } from "../report/report.ts";
 import { summary, terminal } from "../report/terminal.ts";
 
 export interface ReportOptions {

@@ -12,9 +12,8 @@ import { RESULTS, runFile } from "../records/files.ts";
 import { appendResults } from "../records/results.ts";
 import { capacityLine, describe, order } from "../report/lines.ts";
 import { type Progress, showProgress } from "../report/progress.ts";
-import { reportOf } from "../report/report.ts";
+import { reportOf } from "../report/read.ts";
 import { resultRows } from "../report/results.ts";
-import { moveTo } from "../targets/cores.ts";
 import { addressOf } from "../targets/engine.ts";
 import { show, writePage } from "./report.ts";
 
@@ -101,7 +100,6 @@ export function progressOf(plan: Plan, slo?: Slo): Progress {
 
 async function finish(session: Session, { details }: RunOptions): Promise<void> {
   const { manifest, slices, results, signal } = session;
-  keepOffServers(session);
   try {
     await measure(session);
   } catch (error) {
@@ -121,7 +119,6 @@ async function finish(session: Session, { details }: RunOptions): Promise<void> 
 }
 
 async function capacity(session: Session, slo: Slo): Promise<void> {
-  keepOffServers(session);
   try {
     await measureCapacity(session, slo, (name, endpoint, found) =>
       session.progress.say(capacityLine(name, endpoint, slo, found)),
@@ -132,9 +129,4 @@ async function capacity(session: Session, slo: Slo): Promise<void> {
   }
   const { results, manifest, slices } = session;
   if (slices.length > 0) await appendResults(results, manifest.run, resultRows(reportOf(slices, manifest)));
-}
-
-/** This process reads the servers' CPU time while they are loaded: it must not take theirs. */
-export function keepOffServers({ manifest: { cores } }: Session): void {
-  if (cores) moveTo(cores.generator, process.pid);
 }

@@ -7,7 +7,7 @@ import { measureSchedules, scheduledTargets } from "../self-test/schedules.ts";
 import { type Finding, selfTest } from "../self-test/self-test.ts";
 import { splitCores } from "../targets/cores.ts";
 import { type PairOptions, pairSession, plainServers } from "./pair.ts";
-import { keepOffServers, progressOf } from "./run.ts";
+import { progressOf } from "./run.ts";
 
 /** As the command line has them. */
 export interface SelfTestOptions extends PairOptions {
@@ -44,7 +44,6 @@ async function proveWarmUp({ connections, warmup, results }: PairOptions, signal
   const { amount, ...rest } = makePlan({ ...options, warmup }, SERVERS);
   const plan: Plan = { ...rest, amount: { ...amount, blocks: 2, twin: false }, targets: scheduledTargets() };
   const session = await newSession(plan, splitCores(), results, progressOf(plan), signal);
-  keepOffServers(session);
   try {
     for (const one of await measureSchedules(session)) session.progress.say(scheduleLine(one));
   } finally {

@@ -1,11 +1,14 @@
 import { join } from "node:path";
 import { WORKLOADS } from "../plan/endpoints.ts";
+import type { Manifest } from "../records/manifest.ts";
 import { pinned } from "../targets/cores.ts";
 import type { Target } from "../targets/target.ts";
-import type { Session } from "./session.ts";
 
 /** Keeps servers from idling while others are measured. */
 export interface Keeper {
+  readonly targets: readonly Target[];
+  /** The process that asks them; null where there is none. */
+  readonly pid: number | null;
   /** The only ones that are left alone, as they are loaded. */
   leave(targets: readonly Target[]): void;
   stop(): Promise<void>;
@@ -20,11 +23,11 @@ const SCRIPT = join(import.meta.dirname, "../load/trickle.ts");
  * second it did not in nine rounds; with 20, or as many in bursts, it did. Each such request costs 0.3 ms of the servers'
  * cores, so only those get them that have not been loaded for some seconds.
  */
-export function keepAwake({ manifest: { plan, cores } }: Session, targets: readonly Target[]): Keeper {
+export function keepAwake({ plan, cores }: Manifest, targets: readonly Target[]): Keeper {
   const started = targets.filter(({ startupMs }) => startupMs !== null);
   const planned = plan.endpoints.filter((endpoint) => endpoint.startsWith("/"));
   const paths = started.every(({ identity }) => identity) ? WORKLOADS[plan.workload].awake : planned;
-  if (started.length < 2 || paths.length === 0) return { leave: () => {}, stop: async () => {} };
+  if (started.length < 2 || paths.length === 0) return { targets, pid: null, leave: () => {}, stop: async () => {} };
   const command = pinned(cores?.generator, [
     process.execPath,
     SCRIPT,
@@ -32,6 +35,8 @@ export function keepAwake({ manifest: { plan, cores } }: Session, targets: reado
   ]);
   const child = Bun.spawn(command, { stdio: ["pipe", "ignore", "ignore"] });
   return {
+    targets,
+    pid: child.pid,
     leave: (loaded) => {
       child.stdin.write(`${JSON.stringify(loaded.map(({ url }) => url))}\n`);
       child.stdin.flush();

@@ -63,7 +63,7 @@ export async function withTargets<T>(
       if (target.identity && WORKLOADS[plan.workload].store) session.manifest.stores[name] = target.identity.store;
       await verify(target, plan.endpoints, signal);
     }
-    session.keeper = keepAwake(session, targets);
+    session.keeper = keepAwake(session.manifest, targets);
     return await use(targets);
   } finally {
     await session.keeper?.stop();

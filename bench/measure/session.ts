@@ -17,7 +17,7 @@ import { checkResults } from "../records/results.ts";
 import { PROTOCOL, readSlices, type Slice } from "../records/slices.ts";
 import type { Progress } from "../report/progress.ts";
 import type { Stores } from "../stores/stores.ts";
-import type { Cores } from "../targets/cores.ts";
+import { type Cores, moveTo } from "../targets/cores.ts";
 import type { Engine } from "../targets/engine.ts";
 import type { Target } from "../targets/target.ts";
 import type { Keeper } from "./awake.ts";
@@ -115,6 +115,8 @@ function sessionOf(
 ): Session {
   const file = runFile(results, manifest.run, "json");
   const { plan, cores } = manifest;
+  // This process reads the servers' CPU time while they are loaded: it must not take theirs.
+  if (cores) moveTo(cores.generator, process.pid);
   const found = plan.agents.length > 0 ? findAgents(plan.agents, signal) : null;
   found?.catch(() => {}); // said when the first slice asks for them
   const generator: LoadGenerator = async (server, endpoint, options, on = cores?.generator) => {

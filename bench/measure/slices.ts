@@ -36,10 +36,14 @@ export async function together(
 ): Promise<Measured[]> {
   const place = (target: Target) => (typeof endpointOf === "string" ? endpointOf : endpointOf(target));
   const watches = await Promise.all(targets.map((target) => watch(target)));
-  const watched = session.manifest.cores && watchCores(session.manifest.cores);
+  const up = [...new Set([...targets, ...(session.keeper?.targets ?? [])])];
+  const watched = session.manifest.cores && watchCores(session.manifest.cores, up, session.keeper?.pid ?? null);
   session.keeper?.leave(targets);
   const loads = await Promise.all(targets.map((target) => session.load(target.url, place(target), options, cores)));
   session.keeper?.leave([]);
+  const sum = (values: readonly (number | null)[]) =>
+    values.reduce((all: number | null, one) => (all === null || one === null ? null : all + one), 0);
+  const taken = watched?.(sum(loads.map(({ generatorCpu }) => generatorCpu))) ?? null;
   const usages = await Promise.all(
     targets.map(async (target, i) => {
       const load = loads[i] as Load;
@@ -47,11 +51,6 @@ export async function together(
       return (watches[i] as (load: Load) => Promise<Usage>)(load);
     }),
   );
-  const sum = (values: readonly (number | null)[]) =>
-    values.reduce((all: number | null, one) => (all === null || one === null ? null : all + one), 0);
-  const taken =
-    watched?.(sum(usages.map(({ watchedMs }) => watchedMs)), sum(loads.map(({ generatorCpu }) => generatorCpu))) ??
-    null;
   return targets.map((target, i) => ({ target, load: loads[i] as Load, usage: usages[i] as Usage, taken }));
 }
 

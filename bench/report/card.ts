@@ -11,8 +11,11 @@ import { count, listed, percent, ratio, word } from "./format.ts";
 import type { Endpoint, Report } from "./report.ts";
 import { render } from "./text.ts";
 
-/** More of the cores' time than this, taken by others, is said. Where the host took nothing, kernel work for the load itself made 0.06 to 0.07. */
+/** More of the cores' time than this, taken by the host or other processes, is said. */
 const NOISY = 0.1;
+
+/** Some have not arrived, some got cold again while others were measured. */
+const REMEDY = "raise --warmup, or measure fewer at once";
 
 /** Verdicts that are said of an endpoint, as its numbers are of something else than the servers. */
 const ELSEWHERE = new Set(["network-bound", "bandwidth-bound", "rate-limited", "invalid", "service time"]);
@@ -223,7 +226,7 @@ function notWarm(endpoints: readonly Endpoint[]): string[] {
   const [first] = warming;
   const others = warming.length === 1 ? "" : ", …";
   return [
-    `Not warm, so not ranked: ${warming.length} of ${rows.length} rows (${first?.name} at ${first?.endpoint}${others}): raise --warmup`,
+    `Not warm, so not ranked: ${warming.length} of ${rows.length} rows (${first?.name} at ${first?.endpoint}${others}): ${REMEDY}`,
   ];
 }
 

@@ -7,18 +7,13 @@ import { html } from "./html.ts";
 import { machinesPage, sideBySide } from "./machines.ts";
 import { firstScreen, markdown } from "./markdown.ts";
 import { picture } from "./picture.ts";
-import { type Kind, kindOf, newestOf, type Report } from "./report.ts";
+import { kindOf, newestOf, type Report } from "./report.ts";
 import { resultRows } from "./results.ts";
 
 /** Have places `<!-- name -->` that are written from the committed runs. */
 export const DOCS = ["README.md", "docs/results.md", "docs/writes.md"];
-/** The page of the newest run of each kind. */
-export const PAGES: Readonly<Record<Kind, string | null>> = {
-  read: "docs/report.html",
-  content: "docs/content.html",
-  users: "docs/users.html",
-  capacity: null,
-};
+/** The newest standard run as a page; of others, `report docs/runs --run RUN --html FILE` makes one. */
+export const PAGE = "docs/report.html";
 export const PICTURE = "docs/results.svg";
 export const MACHINES = "docs/machines.md";
 
@@ -45,10 +40,10 @@ export const filled = (text: string, places: ReadonlyMap<string, string>): strin
 const ofMatrix = (reports: readonly Report[]) => reports.filter((report) => kindOf(report) === "read");
 
 export async function writeDocs(reports: readonly Report[]): Promise<void> {
-  for (const [kind, report] of newestOf(reports)) {
-    const page = PAGES[kind];
-    if (page) write(page, await html(report));
-    if (kind === "read") write(PICTURE, picture(report));
+  const read = newestOf(reports).get("read");
+  if (read) {
+    write(PAGE, await html(read));
+    write(PICTURE, picture(read));
   }
   write(MACHINES, machinesPage(ofMatrix(reports)));
   const places = placesOf(reports);

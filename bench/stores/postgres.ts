@@ -8,7 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { SQL } from "bun";
 import { UsageError } from "../../shared/errors.ts";
 import { pinned } from "../targets/cores.ts";
-import { freePort } from "../targets/local.ts";
+import { freePort } from "../targets/free-port.ts";
 import { folderOnDisk } from "./folders.ts";
 
 export interface Postgres {

@@ -1,10 +1,10 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { type AddressInfo, createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { LocalSpec } from "../plan/targets.ts";
 import type { ServerStore } from "../stores/stores.ts";
 import { pinned } from "./cores.ts";
+import { freePort } from "./free-port.ts";
 import { readItself, type Target, untilReady } from "./target.ts";
 
 /** How long it may take to end; the contract gives it 5 s. */
@@ -51,14 +51,4 @@ export async function start(
     await stop();
     throw error;
   }
-}
-
-/** @returns a port of this machine that was free just now. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }

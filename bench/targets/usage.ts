@@ -20,11 +20,9 @@ export interface Usage {
   readonly kernelUsPerRequest: number | null;
   readonly faultsPerRequest: number | null;
   readonly switchesPerRequest: number | null;
-  /** CPU time of the whole watch, which is a little longer than the slice, ms. */
-  readonly watchedMs: number | null;
 }
 
-const UNSEEN = { kernelUsPerRequest: null, faultsPerRequest: null, switchesPerRequest: null, watchedMs: null };
+const UNSEEN = { kernelUsPerRequest: null, faultsPerRequest: null, switchesPerRequest: null };
 
 /** Between readings; a slice begins and ends between two of them, where the CPU time is interpolated. */
 const READ_EVERY_MS = 20;
@@ -102,7 +100,6 @@ function watchProcess(root: number, database: number | null): (load: Load) => Pr
       kernelUsPerRequest: cpuUsPerRequest && (cpuUsPerRequest * during("kernelTicks")) / (ticks || 1),
       faultsPerRequest: perRequest(during("faults")),
       switchesPerRequest: perRequest(total(switches)),
-      watchedMs,
     };
   };
 }
@@ -147,26 +144,38 @@ const TICK_MS = 10;
 
 /**
  * Watches the cores of a run while they are loaded.
- * @returns a function of the CPU time of all servers, ms, and of the generators' CPU time ÷ time, null where they cannot be
- *   seen; it ends the watch and says which part of the time the host or other processes had the cores: of the servers'
- *   or of the generators' cores, whichever is more
+ * @param servers that are up, loaded or not
+ * @param helper a process that works for the run on the generators' cores
+ * @returns a function of the generators' CPU time ÷ time, null where that cannot be seen; it ends the watch and says which
+ *   part of the time the host or other processes had the cores: of the servers' or of the generators' cores, whichever
+ *   is more
  */
-export function watchCores(cores: Cores): (serversMs: number | null, generatorCpu: number | null) => number {
+export function watchCores(
+  cores: Cores,
+  servers: readonly Pick<Target, "pid" | "databasePid">[],
+  helper: number | null,
+): (generatorCpu: number | null) => number {
+  const ranMs = (pids: readonly (number | null)[]) =>
+    total(threadTimes(pids.flatMap((pid) => (pid === null ? [] : family(pid)))).values());
+  const oursMs = () => [ranMs(servers.flatMap(({ pid, databasePid }) => [pid, databasePid])), ranMs([helper])];
   const since = performance.now();
   const ourUsage = process.cpuUsage();
+  const [serversBefore, helperBefore] = oursMs() as [number, number];
   const sides = [cores.server, cores.generator].map(parseCpuList).map((of) => ({ of, before: readCores(of) }));
-  return (serversMs, generatorCpu) => {
+  return (generatorCpu) => {
+    const after = sides.map(({ of }) => readCores(of));
     const spentMs = performance.now() - since;
+    const [serversAfter, helperAfter] = oursMs() as [number, number];
     const { user, system } = process.cpuUsage(ourUsage);
     // A server whose CPU time is not seen may be on any of these cores: then nothing can be said of others.
     const ours =
-      serversMs === null || generatorCpu === null
+      generatorCpu === null || servers.some(({ pid }) => pid === null)
         ? sides.map(() => Number.POSITIVE_INFINITY)
-        : [serversMs, generatorCpu * spentMs + (user + system) / 1e3];
+        : [serversAfter - serversBefore, generatorCpu * spentMs + helperAfter - helperBefore + (user + system) / 1e3];
     const taken = sides.map(({ of, before }, i) => {
-      const after = readCores(of);
-      const others = after.busyMs - before.busyMs - (ours[i] as number);
-      return (after.stolenMs - before.stolenMs + Math.max(0, others)) / spentMs / of.length;
+      const { busyMs, stolenMs } = after[i] as (typeof after)[0];
+      const others = busyMs - before.busyMs - (ours[i] as number);
+      return (stolenMs - before.stolenMs + Math.max(0, others)) / spentMs / of.length;
     });
     return Math.max(...taken);
   };

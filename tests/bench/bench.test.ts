@@ -8,7 +8,7 @@ import { runFile } from "../../bench/records/files.ts";
 import { appendResults, checkResults, RESULT_COLUMNS, type ResultRow } from "../../bench/records/results.ts";
 import { appendSlices, PROTOCOL, readSlices, type Slice } from "../../bench/records/slices.ts";
 import { type Cores, parseCpuList, splitCores } from "../../bench/targets/cores.ts";
-import { freePort } from "../../bench/targets/local.ts";
+import { freePort } from "../../bench/targets/free-port.ts";
 import {
   bench,
   csvOf,

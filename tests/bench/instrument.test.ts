@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { delimiter, join, resolve } from "node:path";
 import { rankCorrelation } from "../../bench/analysis/statistics.ts";
-import { readReport } from "../../bench/report/report.ts";
+import { readReport } from "../../bench/report/read.ts";
 import { type Cores, parseCpuList, splitCores } from "../../bench/targets/cores.ts";
-import { freePort } from "../../bench/targets/local.ts";
+import { freePort } from "../../bench/targets/free-port.ts";
 import {
   describeIf,
   finish,

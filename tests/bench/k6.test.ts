@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { percentile } from "../../bench/load/histogram.ts";
 import { loadSequence } from "../../bench/load/k6.ts";
-import { freePort } from "../../bench/targets/local.ts";
+import { freePort } from "../../bench/targets/free-port.ts";
 import { must, until } from "../harness.ts";
 
 const STEPS = ["1 POST", "2 GET", "3 PUT", "4 GET", "5 DELETE", "6 GET 404"];

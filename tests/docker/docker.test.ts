@@ -4,7 +4,7 @@ import { spawnSync } from "node:child_process";
 import { appendFileSync, chmodSync, cpSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ENDPOINTS } from "../../bench/plan/endpoints.ts";
-import { freePort } from "../../bench/targets/local.ts";
+import { freePort } from "../../bench/targets/free-port.ts";
 import { readIdentity, verify } from "../../bench/targets/target.ts";
 import { describeIf, finish, makeDatabase, SERVERS, scratch, until, works } from "../harness.ts";
 

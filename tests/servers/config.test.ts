@@ -5,7 +5,7 @@
 import { describe, expect, test } from "bun:test";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { freePort } from "../../bench/targets/local.ts";
+import { freePort } from "../../bench/targets/free-port.ts";
 import { CLIENTS } from "../../shared/drivers/drivers.ts";
 import {
   descriptorsOf,

@@ -14,7 +14,7 @@ import { SimpleFaker } from "@faker-js/faker";
 import { SQL } from "bun";
 import { ulid } from "ulid";
 import { findPrograms, type Postgres, startPostgres } from "../../bench/stores/postgres.ts";
-import { freePort } from "../../bench/targets/local.ts";
+import { freePort } from "../../bench/targets/free-port.ts";
 import { readIdentity } from "../../bench/targets/target.ts";
 import { family } from "../../bench/targets/usage.ts";
 import { CLIENTS, DRIVERS, type Runtime } from "../../shared/drivers/drivers.ts";

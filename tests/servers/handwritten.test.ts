@@ -1,7 +1,7 @@
 /** The hand-written twins that adapters are compared with answer what the adapters answer. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { freePort } from "../../bench/targets/local.ts";
+import { freePort } from "../../bench/targets/free-port.ts";
 import { makeDatabase, run, SERVERS, scratch, until } from "../harness.ts";
 
 const file = makeDatabase(join(scratch(), "data.db"), 100_000);

@@ -5,7 +5,8 @@ import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import puppeteer, { type Browser, type Page } from "puppeteer-core";
 import { PUBLISHED } from "../../bench/records/files.ts";
-import { allReports, newestOf, type Report } from "../../bench/report/report.ts";
+import { allReports } from "../../bench/report/read.ts";
+import { newestOf, type Report } from "../../bench/report/report.ts";
 import { describeIf } from "../harness.ts";
 
 const CHROMIUM = ["chromium", "chromium-browser", "google-chrome"].map((name) => Bun.which(name)).find(Boolean);
