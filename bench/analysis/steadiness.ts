@@ -9,6 +9,8 @@ export interface Window {
   readonly costUs: number;
   /** The same of the reference, in the same window; null where there was none. */
   readonly referenceUs: number | null;
+  /** Right after a restart, when servers may use every core: what shares a core costs more. Absent where they may not. */
+  readonly roaming?: true;
 }
 
 /** What is kept of a target's warm-up at an endpoint. */
@@ -74,12 +76,14 @@ export function isChanging(costs: readonly number[], noise: number): boolean {
 
 /**
  * How much more a server costs than it did before, since its restart: runtimes throw compiled code away, too.
- * @returns ln of the cost of the last three windows ÷ that of the cheapest three in a row before them, by their medians;
- *   null for less than six windows, and without a reference: then the machine may be what changed
+ * @returns ln of the cost of the last three windows ÷ that of the cheapest three in a row before them, by their medians,
+ *   all on the cores where it is measured; null for less than six, and without a reference: then the machine may be
+ *   what changed
  */
 export function cooledBy(windows: readonly Window[]): number | null {
-  if (windows.length < 2 * LEAST_WINDOWS || !haveReference(windows)) return null;
-  const costs = relativeCosts(windows);
+  const settled = windows.filter(({ roaming }) => !roaming);
+  if (settled.length < 2 * LEAST_WINDOWS || !haveReference(settled)) return null;
+  const costs = relativeCosts(settled);
   const before = costs.slice(0, -LEAST_WINDOWS);
   const levels = before.slice(LEAST_WINDOWS - 1).map((_, i) => median(before.slice(i, i + LEAST_WINDOWS)));
   return median(costs.slice(-LEAST_WINDOWS)) - Math.min(...levels);
@@ -97,9 +101,16 @@ export interface Coldness {
 /** Within this, ln scale, a window counts as warm: about twice the noise of a window. */
 const NEARLY = 0.1;
 
-/** @returns null for less than four windows, and without a reference, as servers may use more cores right after a restart. */
-export function coldnessOf(windows: readonly Window[]): Coldness | null {
-  if (windows.length < 4 || !haveReference(windows)) return null;
+/** @returns the windows right after a restart, on the same cores; none where they are fewer than four, or had no reference. */
+export function descentOf(windows: readonly Window[]): readonly Window[] {
+  const first = windows.filter(({ roaming }) => roaming === windows[0]?.roaming);
+  return first.length >= 4 && haveReference(first) ? first : [];
+}
+
+/** @param all windows since a restart. @returns null where its descent was not seen. */
+export function coldnessOf(all: readonly Window[]): Coldness | null {
+  const windows = descentOf(all);
+  if (windows.length === 0) return null;
   const costs = relativeCosts(windows);
   const warm = median(costs.slice(-LEAST_WINDOWS));
   // Two in a row, as one alone may be the host's.

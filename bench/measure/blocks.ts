@@ -18,7 +18,7 @@ import { type Calibration, calibrate, ceiling, lineSpeed } from "./calibrate.ts"
 import { lastBlock, type Session } from "./session.ts";
 import { duet, solo } from "./slices.ts";
 import { type Bracket, type Capacity, capacityOf, type Slo, STARTS, searchCapacity, type Trial } from "./slo.ts";
-import { warmEndpoint, warmRestarted } from "./warmup.ts";
+import { keepBaseline, warmEndpoint, warmRestarted } from "./warmup.ts";
 
 export const coresFor = (plan: Plan): Cores | null =>
   plan.targets.every(isHere) && plan.agents.length === 0 ? splitCores() : null;
@@ -100,6 +100,7 @@ async function measureBlock(session: Session, block: number, targets: Target[]):
   const find = (name: string) => named.get(name) as Target;
   progress.now(`block ${block} warm-up`);
   await warmRestarted(session, targets, plan.endpoints);
+  await keepBaseline(session, targets);
   progress.done(restart);
   if (manifest.ceiling === null) {
     progress.now("calibration");

@@ -1,4 +1,11 @@
-import { isChanging, MOST_WINDOWS, noiseOf, relativeCosts, type Warmth } from "../analysis/steadiness.ts";
+import {
+  isChanging,
+  LEAST_WINDOWS,
+  MOST_WINDOWS,
+  noiseOf,
+  relativeCosts,
+  type Warmth,
+} from "../analysis/steadiness.ts";
 import { ENDPOINTS, WORKLOADS, type Workload } from "../plan/endpoints.ts";
 import { parseTarget } from "../plan/targets.ts";
 import { coresOf, moveTo } from "../targets/cores.ts";
@@ -41,6 +48,18 @@ export async function warmRestarted(
     }
   } finally {
     roaming.settle();
+  }
+}
+
+/**
+ * What routes cost where they are measured, right after a restart: whether a server has got cold by the time of its slices
+ * is told from this. Only where those are preceded by windows enough to compare.
+ */
+export async function keepBaseline(session: Session, targets: readonly Target[]): Promise<void> {
+  const { plan } = session.manifest;
+  if (!session.reference || plan.amount.windows < LEAST_WINDOWS) return;
+  for (let n = 0; n < LEAST_WINDOWS; n++) {
+    for (const endpoint of warmedBy(targets, plan.workload, plan.endpoints)) await window(session, targets, endpoint);
   }
 }
 
@@ -97,7 +116,7 @@ export function warmthOf(session: Session, name: string, endpoint: string): Warm
   return ofTarget[endpoint] as Warmth;
 }
 
-/** Loads targets at once, beside the reference, and keeps what a request cost. @param cores of the generators */
+/** Loads targets at once, beside the reference, and keeps what a request cost. @param cores of the generators, where all roam */
 async function window(
   session: Session,
   targets: readonly Target[],
@@ -120,6 +139,7 @@ async function window(
       requests: (windows.at(-1)?.requests ?? 0) + one.load.requests,
       costUs: costOf(one),
       referenceUs: reference && first ? costOf(first) : null,
+      ...(cores && { roaming: true }),
     });
   }
   return measured;

@@ -1,3 +1,4 @@
+import { WORKLOADS } from "./endpoints.ts";
 import { hasDuets, type Plan } from "./plan.ts";
 import { isHere } from "./targets.ts";
 
@@ -32,10 +33,15 @@ export function duration({
   const duets = hasDuets({ targets, rate }) ? cycles * (duetSeconds + SLICE_OVERHEAD_SECONDS + reading) : 0;
   const solo = soloSeconds + SLICE_OVERHEAD_SECONDS / 2 + reading;
   const warmSeconds = workload === "content" ? WARM_SEQUENCE_SECONDS : WARM_REQUEST_SECONDS;
+  const window = windowSeconds + WARMUP_OVERHEAD_SECONDS;
+  const baselines = windows < 3 || workload !== "read" ? 0 : 3 * WORKLOADS.read.warmed.length;
   const started = targets.filter(({ kind }) => kind !== "url").length;
   return {
-    restart: targets.length * START_SECONDS + started * warmRequests * warmSeconds + FINGERPRINT_SECONDS,
-    endpoint: targets.length * (windows * (windowSeconds + WARMUP_OVERHEAD_SECONDS) + duets + solo),
+    restart:
+      targets.length * (START_SECONDS + baselines * window) +
+      started * warmRequests * warmSeconds +
+      FINGERPRINT_SECONDS,
+    endpoint: targets.length * (windows * window + duets + solo),
     once: targets.length * endpoints.length * (UNLOADED_SECONDS + SLICE_OVERHEAD_SECONDS / 2) + CEILING_SECONDS,
   };
 }

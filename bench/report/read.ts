@@ -2,7 +2,7 @@
 import { UsageError } from "../../shared/errors.ts";
 import { mainEffects } from "../analysis/effects.ts";
 import { mean, median } from "../analysis/statistics.ts";
-import { type Coldness, coldnessOf, relativeCosts, type Window } from "../analysis/steadiness.ts";
+import { type Coldness, coldnessOf, descentOf, relativeCosts, type Window } from "../analysis/steadiness.ts";
 import { analyse, inOrder, NOTHING } from "../analysis/tables.ts";
 import { type Histogram, percentile } from "../load/histogram.ts";
 import { isStep } from "../plan/endpoints.ts";
@@ -106,9 +106,10 @@ function coldnesses({ blocks }: Manifest): Report["cold"] {
 
 function warmupsAt(endpoint: string, manifest: Manifest | null): Endpoint["warmups"] {
   const all = (manifest?.blocks ?? []).flatMap(({ warmup }) =>
-    Object.entries(warmup).flatMap(([name, of]): { name: string; windows: readonly Window[] }[] =>
-      of[endpoint] && of[endpoint].windows.length >= 4 ? [{ name, windows: of[endpoint].windows }] : [],
-    ),
+    Object.entries(warmup).flatMap(([name, of]): { name: string; windows: readonly Window[] }[] => {
+      const windows = descentOf(of[endpoint]?.windows ?? []);
+      return windows.length > 0 ? [{ name, windows }] : [];
+    }),
   );
   return [...Map.groupBy(all, ({ name }) => name)].map(([name, of]) => {
     const series = of

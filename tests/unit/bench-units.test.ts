@@ -1,5 +1,6 @@
 /** The pure parts of bench/. */
 import { describe, expect, test } from "bun:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { analyse, NOTHING } from "../../bench/analysis/tables.ts";
 import { type Evidence, explain, type Verdict, verdictOf } from "../../bench/analysis/verdict.ts";
 import { overlap } from "../../bench/load/agents.ts";
@@ -14,9 +15,9 @@ import { makePlan, type Options, orderOf } from "../../bench/plan/plan.ts";
 import { PRESETS } from "../../bench/plan/presets.ts";
 import { parseTarget } from "../../bench/plan/targets.ts";
 import type { Slice } from "../../bench/records/slices.ts";
-import { parseCpuList, pinned } from "../../bench/targets/cores.ts";
+import { type Cores, parseCpuList, pinned, splitCores } from "../../bench/targets/cores.ts";
 import type { Target } from "../../bench/targets/target.ts";
-import { threadTimes, watch } from "../../bench/targets/usage.ts";
+import { threadTimes, watch, watchCores } from "../../bench/targets/usage.ts";
 import { resultsIn, run, SERVERS, scratch, testIf } from "../harness.ts";
 
 const newFile = resultsIn(scratch());
@@ -427,6 +428,26 @@ testIf(
     } finally {
       program.child.kill("SIGKILL");
       await program.ended;
+    }
+  },
+);
+
+testIf(
+  splitCores() !== null,
+  "cores are chosen on Linux with two of them",
+  "what the run's own servers and helpers do is not taken for others, loaded or not",
+  async () => {
+    const cores = splitCores() as Cores;
+    const spin = (core: string) =>
+      run(["taskset", "-c", `${parseCpuList(core)[0]}`, "sh", "-c", "while :; do :; done"]);
+    const [server, helper] = [spin(cores.server), spin(cores.generator)];
+    try {
+      const ours = [{ pid: server.pid, databasePid: null }];
+      const [all, known] = [watchCores(cores, [], null), watchCores(cores, ours, helper.pid)];
+      await sleep(1_000);
+      expect(all(0) - known(0)).toBeGreaterThan(0.3 / Math.max(1, parseCpuList(cores.server).length));
+    } finally {
+      for (const { child } of [server, helper]) child.kill("SIGKILL");
     }
   },
 );

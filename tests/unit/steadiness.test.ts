@@ -156,6 +156,11 @@ test("a server that has become colder since its warm-up is known by what it cost
   expect(cooledBy(windows([30, 10, 10, 10, 14, 15, 14]))).toBeCloseTo(Math.log(1.4), 9);
   expect(cooledBy(windows([30, 20, 10, 10, 10, 10]))).toBeLessThan(0);
   expect(cooledBy(windows([10, 10, 10, 14, 14]))).toBeNull();
+  // What it cost while it could use every core is not compared with what it costs on one that it shares.
+  const roaming = windows([5, 5, 5]).map((one) => ({ ...one, roaming: true }) as const);
+  expect(cooledBy([...roaming, ...windows([10, 10, 10, 10, 10, 10])])).toBeCloseTo(0, 9);
+  expect(cooledBy([...roaming, ...windows([10, 10, 10])])).toBeNull();
+  expect(cooledBy(windows([10, 10, 10, 14, 14, 14]).map((one) => ({ ...one, referenceUs: null })))).toBeNull();
   // Of servers that stay as they are, one in a hundred seems colder by a fifth: the median of four blocks.
   const flat = (sd: number) =>
     median(times(4, () => cooledBy(windows(times(9, () => Math.exp(sd * heavy())))) ?? Number.NaN));
@@ -179,4 +184,6 @@ test("how long a server was slow: requests and CPU time until it cost as much as
     cpuSeconds: 0,
   });
   expect(coldnessOf(windows.slice(0, 3))).toBeNull();
+  const roaming = windows.map((one) => ({ ...one, roaming: true }) as const);
+  expect(coldnessOf([...roaming, ...windows.slice(0, 3)])).toEqual(coldnessOf(windows));
 });
