@@ -28,7 +28,7 @@ function withOptions(command: Command, endpoints: readonly string[]): Command {
     .option("--connections <n>", "connections, each with one request at a time", number(1, 10_000, true), 100)
     .option(
       "--warmup <n>",
-      "requests that a server answers after a restart before it is measured, at least (default: the preset's, 100,000 in --standard)",
+      "requests that a server answers after a restart before it is measured, at least (default: the preset's, 80,000 in --standard)",
       number(0, 1e9, true),
     )
     .option("--results <file>", "file to append to; slices go to a folder of its name", RESULTS)
@@ -42,7 +42,7 @@ const program = withOptions(new Command("./bench.sh"), ENDPOINTS)
   .description("Measures HTTP servers: those of the matrix, started here, or those at the URLs given.")
   .argument("[urls...]", "servers that run already, as http://host:port")
   .option("--quick", `a first look: ${PRESETS.quick.blocks} blocks, about 4 minutes for all (default)`)
-  .option("--standard", `${PRESETS.standard.blocks} blocks and an A/A twin, about 18 minutes for all`)
+  .option("--standard", `${PRESETS.standard.blocks} blocks and an A/A twin, about 20 minutes for all`)
   .option("--full", `${PRESETS.full.blocks} blocks and an A/A twin, about 90 minutes for all`)
   .option(
     "--servers <list>",

@@ -1,5 +1,5 @@
 import { type Histogram, percentile } from "../load/histogram.ts";
-import { ENDPOINTS } from "../plan/endpoints.ts";
+import { ENDPOINTS, SEQUENCE } from "../plan/endpoints.ts";
 import type { Slice } from "../records/slices.ts";
 import {
   type Comparison,
@@ -245,10 +245,11 @@ function rowsOf(
 
 /**
  * In a closed loop a slice ends while its last requests are on their way: each connection has stopped half a latency before
- * it, on average. In short slices of slow requests that is some percent of all.
+ * it, on average. In short slices of slow requests that is some percent of all. Sequences are so slow that connections are
+ * in step, and stop together.
  */
-const secondsInFull = ({ kind, seconds, averageMs }: Slice): number =>
-  seconds - (kind === "closed" ? averageMs / 2e3 : 0);
+const secondsInFull = ({ kind, endpoint, seconds, averageMs }: Slice): number =>
+  seconds - (kind === "closed" && endpoint !== SEQUENCE ? averageMs / 2e3 : 0);
 
 /** Means of each block's slices; blocks without a value are left out. */
 function perBlock(slices: readonly Slice[], field: (slice: Slice) => number | null): number[] {

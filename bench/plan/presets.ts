@@ -36,7 +36,7 @@ export const PRESETS = {
     cycles: 2,
     duetSeconds: 0.5,
     soloSeconds: 0.3,
-    warmRequests: 100_000,
+    warmRequests: 80_000,
     windowSeconds: 0.15,
     windows: 3,
     twin: true,

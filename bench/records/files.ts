@@ -1,10 +1,11 @@
 /** Where runs are kept: results.csv has a folder of the same name beside it, with two files per run. */
-import { existsSync, mkdirSync, readdirSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { gunzipSync } from "node:zlib";
 
 /** The file that runs are summed up in unless --results names another. */
 export const RESULTS = "results.csv";
-/** Runs that README and docs show. */
+/** Runs that README and docs show, packed by gzip. */
 export const PUBLISHED = "docs/runs";
 
 /** @param results a file such as results.csv, or the folder itself */
@@ -15,7 +16,9 @@ export const foldersOf = (results: string): string[] => [
 
 /** @returns `<run>.csv`, the slices, or `<run>.json`, the manifest: where it is, else where it is to be. */
 export function runFile(results: string, run: string, kind: "csv" | "json"): string {
-  const files = foldersOf(results).map((folder) => join(folder, `${run.replaceAll(":", "")}.${kind}`));
+  const files = foldersOf(results).flatMap((folder) =>
+    ["", ".gz"].map((packed) => join(folder, `${run.replaceAll(":", "")}.${kind}${packed}`)),
+  );
   return files.find((file) => existsSync(file)) ?? (files[0] as string);
 }
 
@@ -25,10 +28,16 @@ export const runFiles = (results: string): string[] =>
     .filter((folder) => existsSync(folder))
     .flatMap((folder) =>
       readdirSync(folder)
-        .filter((name) => name.endsWith(".csv"))
+        .filter((name) => /\.csv(\.gz)?$/.test(name))
         .sort()
         .map((name) => join(folder, name)),
     );
+
+/** @returns the text of a file that may be packed. */
+export function readText(file: string): string {
+  const bytes = readFileSync(file);
+  return (file.endsWith(".gz") ? gunzipSync(bytes) : bytes).toString();
+}
 
 /** Replaces a file as a whole, so that it is valid at every moment. */
 export function writeWhole(file: string, text: string): void {

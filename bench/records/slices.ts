@@ -1,11 +1,11 @@
-import { appendFileSync, existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { CsvError, parse } from "csv-parse/sync";
 import { stringify } from "csv-stringify/sync";
 import { UsageError } from "../../shared/errors.ts";
 import { readBytes } from "../../shared/read-bytes.ts";
 import type { Verdict } from "../analysis/verdict.ts";
-import { foldersOf, runFile, runFiles, sixDigits } from "./files.ts";
+import { foldersOf, readText, runFile, runFiles, sixDigits } from "./files.ts";
 
 /** How slices are made. Rows of different protocols must not be compared. */
 export const PROTOCOL = 3;
@@ -165,7 +165,7 @@ function readTable(file: string, columns: typeof COLUMNS): Record<string, string
   };
   let records: { record: Record<string, string>; info: { lines: number } }[];
   try {
-    records = parse(readFileSync(file), { columns: check, info: true, bom: true, skip_empty_lines: true });
+    records = parse(readText(file), { columns: check, info: true, bom: true, skip_empty_lines: true });
   } catch (error) {
     if (error instanceof CsvError) throw problem(Number(error.lines), error.message);
     throw error instanceof UsageError

@@ -71,8 +71,13 @@ function watchProcess(root: number, database: number | null): (load: Load) => Pr
     clearInterval(timer);
     read();
     const after = countersOf(all);
-    const during = (counter: Exclude<keyof Counters, "switches">) => after[counter] - before[counter];
-    // Nothing is known of a thread that has ended meanwhile.
+    // Nothing is known of a process or thread that has ended meanwhile.
+    const during = (counter: "userTicks" | "kernelTicks" | "faults") =>
+      total(
+        [...after.processes].map(([pid, now]) =>
+          Math.max(0, now[counter] - (before.processes.get(pid)?.[counter] ?? 0)),
+        ),
+      );
     const switches = [...after.switches].map(([thread, n]) => n - (before.switches.get(thread) ?? 0));
     const ranAt = (thread: string, moment: number): number => {
       const last = readings.length - 1;
@@ -104,25 +109,27 @@ function watchProcess(root: number, database: number | null): (load: Load) => Pr
   };
 }
 
+/** Of each process, and of each thread. */
 interface Counters {
-  readonly userTicks: number;
-  readonly kernelTicks: number;
-  readonly faults: number;
-  /** By thread. */
+  readonly processes: ReadonlyMap<
+    number,
+    { readonly userTicks: number; readonly kernelTicks: number; readonly faults: number }
+  >;
   readonly switches: ReadonlyMap<string, number>;
 }
 
 /** What processes have used since their start (proc_pid_stat: fields 10, 12, 14 and 15), switches of the threads that there are. */
 function countersOf(pids: readonly number[]): Counters {
-  const fields = pids.map((pid) =>
-    text(`/proc/${pid}/stat`)
+  const processes = pids.map((pid) => {
+    const fields = text(`/proc/${pid}/stat`)
       .replace(/^.*\) /s, "")
       .split(" ")
-      .map(Number),
-  );
-  const sum = (...places: number[]) => total(fields.flatMap((of) => places.map((place) => of[place - 3] || 0)));
+      .map(Number);
+    const at = (place: number) => fields[place - 3] || 0;
+    return [pid, { userTicks: at(14), kernelTicks: at(15), faults: at(10) + at(12) }] as const;
+  });
   const switches = new Map(threadFiles(pids).map(([thread, of]) => [thread, Number(of[2] ?? 0)]));
-  return { userTicks: sum(14), kernelTicks: sum(15), faults: sum(10, 12), switches };
+  return { processes: new Map(processes), switches };
 }
 
 /** What cores have done since the machine started, ms; kept from running by the host is not busy. Linux; else 0. */

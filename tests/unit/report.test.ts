@@ -5,7 +5,7 @@ import { SimpleFaker } from "@faker-js/faker";
 import { parse } from "csv-parse/sync";
 import { stringify } from "csv-stringify/sync";
 import { parseSlo } from "../../bench/measure/slo.ts";
-import { PUBLISHED, RESULTS, runFile, writeWhole } from "../../bench/records/files.ts";
+import { PUBLISHED, RESULTS, readText, runFile, writeWhole } from "../../bench/records/files.ts";
 import type { Manifest } from "../../bench/records/manifest.ts";
 import { RESULT_COLUMNS } from "../../bench/records/results.ts";
 import { appendSlices, PROTOCOL, readResults, readSlices, type Slice } from "../../bench/records/slices.ts";
@@ -377,7 +377,7 @@ test("results of others are told what they show", async () => {
 });
 
 describe("a mistake is one line, and changes nothing", () => {
-  const whole = readFileSync(runFile(PUBLISHED, readReport(PUBLISHED).run, "csv"), "utf8");
+  const whole = readText(runFile(PUBLISHED, readReport(PUBLISHED).run, "csv"));
   const lines = whole.split("\n");
   const edit = (line: number, column: number, text: string) => {
     const records: string[][] = parse(whole);
