@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parse } from "csv-parse/sync";
-import { runFiles } from "../bench/records/files.ts";
+import { runFile, runsIn } from "../bench/records/files.ts";
 import { freePort } from "../bench/targets/free-port.ts";
 import matrix from "../servers/matrix.json" with { type: "json" };
 
@@ -130,7 +130,7 @@ export const bench = (file: string, ...args: string[]) => [
 /** The rows of a file with a head. */
 export const csvOf = (file: string): Record<string, string>[] => parse(readFileSync(file), { columns: true });
 /** The slices of all runs that went to `results`. */
-export const rowsOf = (results: string) => runFiles(results).flatMap(csvOf);
+export const rowsOf = (results: string) => runsIn(results).flatMap((run) => csvOf(runFile(results, run, "csv")));
 
 /** Processes that a bench.sh with this marker in its environment has left. */
 export function left(marker: string): string[] {

@@ -2,7 +2,7 @@
 import { UsageError } from "../../shared/errors.ts";
 import { PUBLISHED } from "../records/files.ts";
 import { manifestOf } from "../records/manifest.ts";
-import { isPlain, readPlain, readResults } from "../records/slices.ts";
+import { isPlain, readPlain, readSlices } from "../records/slices.ts";
 import { comparison } from "../report/compare.ts";
 import { write, writeDocs } from "../report/docs.ts";
 import { foreign } from "../report/foreign.ts";
@@ -54,10 +54,10 @@ export async function writePage(report: Report, file: string): Promise<string> {
 
 /** One line per run, newest first. */
 function listOf(file: string): string {
-  const rows = Map.groupBy(readResults(file), ({ run }) => run);
-  return [...rows]
-    .sort(([a], [b]) => (a < b ? 1 : -1))
-    .map(([run, slices]) => {
+  return runsOf(file)
+    .toReversed()
+    .map((run) => {
+      const slices = readSlices(file, run);
       const count = (field: "name" | "endpoint" | "block") => new Set(slices.map((slice) => slice[field])).size;
       return `${run}  ${slices[0]?.host}  ${count("name")} servers × ${count("endpoint")} endpoints, ${count("block")} blocks, ${slices.length} rows`;
     })
@@ -66,11 +66,10 @@ function listOf(file: string): string {
 
 function compareRuns(files: readonly string[], runs: readonly string[]): string {
   if (runs.length !== 2) throw new UsageError(`--compare takes two runs, not ${runs.length}: RUN1 RUN2`);
-  const all = files.flatMap(readResults);
   const [a, b] = runs.map((run) => {
-    const slices = all.filter((slice) => slice.run === run);
+    const slices = files.flatMap((file) => readSlices(file, run));
     if (slices.length > 0) return slices;
-    throw new UsageError(`--compare: run "${run}" is not there, but ${runsOf(all).slice(-5).join(", ")}`);
+    throw new UsageError(`--compare: run "${run}" is not there, but ${files.flatMap(runsOf).slice(-5).join(", ")}`);
   });
   const [first, second] = runs.map((run) => files.map((file) => manifestOf(file, run)).find(Boolean) ?? null);
   return comparison(a ?? [], b ?? [], [first ?? null, second ?? null]);

@@ -93,9 +93,9 @@ export function resumeSession(
   show: (plan: Plan) => Progress,
 ): Session {
   checkResults(results);
-  const manifest = manifestOf(results, run);
+  const file = runFile(results, run, "json"); // one that is published is not gone on with
+  const manifest = existsSync(file) && manifestOf(results, run);
   if (!manifest) {
-    const file = runFile(results, run, "json");
     throw new UsageError(`--resume ${run}: there is no ${file}; ./bench.sh report --list has the runs`);
   }
   if (manifest.protocol !== PROTOCOL || manifest.host !== hostname()) {

@@ -1,3 +1,4 @@
+import { LEAST_WINDOWS } from "../analysis/steadiness.ts";
 import { WORKLOADS } from "./endpoints.ts";
 import { hasDuets, type Plan } from "./plan.ts";
 import { isHere } from "./targets.ts";
@@ -34,7 +35,8 @@ export function duration({
   const solo = soloSeconds + SLICE_OVERHEAD_SECONDS / 2 + reading;
   const warmSeconds = workload === "content" ? WARM_SEQUENCE_SECONDS : WARM_REQUEST_SECONDS;
   const window = windowSeconds + WARMUP_OVERHEAD_SECONDS;
-  const baselines = windows < 3 || workload !== "read" ? 0 : 3 * WORKLOADS.read.warmed.length;
+  const { store, warmed } = WORKLOADS[workload];
+  const baselines = store || windows < LEAST_WINDOWS ? 0 : LEAST_WINDOWS * warmed.length;
   const started = targets.filter(({ kind }) => kind !== "url").length;
   return {
     restart:

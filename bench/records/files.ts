@@ -14,24 +14,24 @@ export const foldersOf = (results: string): string[] => [
   ...(results === RESULTS ? [PUBLISHED] : []),
 ];
 
-/** @returns `<run>.csv`, the slices, or `<run>.json`, the manifest: where it is, else where it is to be. */
-export function runFile(results: string, run: string, kind: "csv" | "json"): string {
-  const files = foldersOf(results).flatMap((folder) =>
-    ["", ".gz"].map((packed) => join(folder, `${run.replaceAll(":", "")}.${kind}${packed}`)),
-  );
-  return files.find((file) => existsSync(file)) ?? (files[0] as string);
+const nameOf = (run: string, kind: "csv" | "json") => `${run.replaceAll(":", "")}.${kind}`;
+
+/** @returns where `<run>.csv`, the slices, or `<run>.json`, the manifest, is written. */
+export const runFile = (results: string, run: string, kind: "csv" | "json"): string =>
+  join(foldersOf(results)[0] as string, nameOf(run, kind));
+
+/** @returns where one of them is, perhaps packed; null where it is missing. */
+export function findFile(results: string, run: string, kind: "csv" | "json"): string | null {
+  const files = foldersOf(results).map((folder) => join(folder, nameOf(run, kind)));
+  return files.flatMap((file) => [file, `${file}.gz`]).find((file) => existsSync(file)) ?? null;
 }
 
-/** The slices of every run, oldest first. */
-export const runFiles = (results: string): string[] =>
-  foldersOf(results)
-    .filter((folder) => existsSync(folder))
-    .flatMap((folder) =>
-      readdirSync(folder)
-        .filter((name) => /\.csv(\.gz)?$/.test(name))
-        .sort()
-        .map((name) => join(folder, name)),
-    );
+/** Every run that is there, oldest first. */
+export function runsIn(results: string): string[] {
+  const names = foldersOf(results).flatMap((folder) => (existsSync(folder) ? readdirSync(folder) : []));
+  const runs = names.flatMap((name) => /^(.*)\.csv(?:\.gz)?$/.exec(name)?.[1] ?? []);
+  return [...new Set(runs)].sort().map((run) => run.replace(/T(\d\d)(\d\d)(\d\d)/, "T$1:$2:$3"));
+}
 
 /** @returns the text of a file that may be packed. */
 export function readText(file: string): string {

@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import type { Identity } from "../../shared/identity.ts";
 import type { Warmths } from "../analysis/steadiness.ts";
 import type { Histogram } from "../load/histogram.ts";
@@ -8,7 +7,7 @@ import type { Calibration } from "../measure/calibrate.ts";
 import type { Capacity, Slo } from "../measure/slo.ts";
 import type { Plan, Step } from "../plan/plan.ts";
 import type { Cores } from "../targets/cores.ts";
-import { readText, runFile } from "./files.ts";
+import { findFile, readText } from "./files.ts";
 
 /** What is kept of a run beside its slices, in results/<run>.json: what is needed to judge or to repeat it. */
 export interface Manifest {
@@ -41,6 +40,6 @@ export interface Manifest {
 
 /** Null where results/<run>.json is missing. */
 export function manifestOf(results: string, run: string): Manifest | null {
-  const file = runFile(results, run, "json");
-  return existsSync(file) ? JSON.parse(readText(file)) : null;
+  const file = findFile(results, run, "json");
+  return file === null ? null : JSON.parse(readText(file));
 }

@@ -5,7 +5,7 @@ import { stringify } from "csv-stringify/sync";
 import { UsageError } from "../../shared/errors.ts";
 import { readBytes } from "../../shared/read-bytes.ts";
 import type { Verdict } from "../analysis/verdict.ts";
-import { foldersOf, readText, runFile, runFiles, sixDigits } from "./files.ts";
+import { findFile, readText, runFile, sixDigits } from "./files.ts";
 
 /** How slices are made. Rows of different protocols must not be compared. */
 export const PROTOCOL = 3;
@@ -128,8 +128,8 @@ export function appendSlices(results: string, slices: readonly Slice[]): void {
 
 /** @returns the slices of one run, in the order in which they were measured; none before the first. @throws UsageError for a malformed file. */
 export const readSlices = (results: string, run: string): Slice[] => {
-  const file = runFile(results, run, "csv");
-  return existsSync(file) ? readFileOf(file) : [];
+  const file = findFile(results, run, "csv");
+  return file === null ? [] : (readTable(file, COLUMNS) as unknown as Slice[]);
 };
 
 /** Columns of results that others made: the first of ours. */
@@ -143,18 +143,10 @@ export const isPlain = (file: string): boolean =>
   statSync(file).isFile() &&
   String(readBytes(file, 0, 1_000)).split(/\r?\n/)[0] === PLAIN_COLUMNS.join();
 
-/** @returns the slices of every run beside `results`. @throws UsageError as readSlices, and where there is no run. */
-export function readResults(results: string): Slice[] {
-  const files = runFiles(results);
-  if (files.length > 0) return files.flatMap(readFileOf);
-  throw new UsageError(`${foldersOf(results).join(" and ")}: no run is there; ./bench.sh measures one`);
-}
-
-/** @throws UsageError naming file, line, column and value where something is not as it should be. */
-const readFileOf = (file: string): Slice[] => readTable(file, COLUMNS) as unknown as Slice[];
 export const readPlain = (file: string): PlainRow[] =>
   readTable(file, Object.fromEntries(Object.entries(COLUMNS).slice(0, 6))) as unknown as PlainRow[];
 
+/** @throws UsageError naming file, line, column and value where something is not as it should be. */
 function readTable(file: string, columns: typeof COLUMNS): Record<string, string | number | null>[] {
   const wanted = Object.entries(columns);
   const problem = (line: number, what: string) => new UsageError(`${file}, line ${line}: ${what}`);

@@ -6,9 +6,9 @@ import { type Coldness, coldnessOf, descentOf, relativeCosts, type Window } from
 import { analyse, inOrder, NOTHING } from "../analysis/tables.ts";
 import { type Histogram, percentile } from "../load/histogram.ts";
 import { isStep } from "../plan/endpoints.ts";
-import { foldersOf } from "../records/files.ts";
+import { foldersOf, runsIn } from "../records/files.ts";
 import { type Manifest, manifestOf } from "../records/manifest.ts";
-import { readResults, type Slice } from "../records/slices.ts";
+import { readSlices, type Slice } from "../records/slices.ts";
 import { answerOf } from "./answer.ts";
 import { machineSays } from "./machine.ts";
 import { type Endpoint, PERCENTILES, type Report } from "./report.ts";
@@ -18,27 +18,26 @@ import { type Endpoint, PERCENTILES, type Report } from "./report.ts";
  * @throws UsageError for a file that is malformed, or where there is no such run.
  */
 export function readReport(file: string, run?: string): Report {
-  const all = readResults(file);
-  const chosen = run ?? newest(all);
-  const slices = all.filter((slice) => slice.run === chosen);
-  if (chosen === undefined) throw new UsageError(`${foldersOf(file)[0]} has no rows: ./bench.sh appends them`);
-  if (slices.length === 0) {
-    throw new UsageError(`--run "${chosen}" is not there, but ${runsOf(all).slice(-5).join(", ")}`);
-  }
-  return reportOf(slices, manifestOf(file, chosen));
+  const runs = runsOf(file);
+  const chosen = run ?? (runs.at(-1) as string);
+  const slices = readSlices(file, chosen);
+  if (slices.length > 0) return reportOf(slices, manifestOf(file, chosen));
+  throw new UsageError(
+    runs.includes(chosen)
+      ? `run ${chosen} has no rows: ./bench.sh appends them`
+      : `--run "${chosen}" is not there, but ${runs.slice(-5).join(", ")}`,
+  );
 }
 
 /** @returns all runs, oldest first. @throws UsageError as readReport */
-export function allReports(file: string): Report[] {
-  const byRun = Map.groupBy(readResults(file), ({ run }) => run);
-  return [...byRun]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([run, slices]) => reportOf(slices, manifestOf(file, run)));
-}
+export const allReports = (file: string): Report[] => runsOf(file).map((run) => readReport(file, run));
 
-/** Oldest first. */
-export const runsOf = (slices: readonly Slice[]): string[] => [...new Set(slices.map(({ run }) => run))].sort();
-const newest = (slices: readonly Slice[]) => runsOf(slices).at(-1);
+/** Oldest first. @throws UsageError where there is none */
+export function runsOf(file: string): string[] {
+  const runs = runsIn(file);
+  if (runs.length > 0) return runs;
+  throw new UsageError(`${foldersOf(file).join(" and ")}: no run is there; ./bench.sh measures one`);
+}
 
 /** @param measured slices of one run, in any order. */
 export function reportOf(measured: readonly Slice[], manifest: Manifest | null): Report {

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFil
 import { delimiter, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { lock } from "proper-lockfile";
-import { runFile, runFiles } from "../../bench/records/files.ts";
+import { runFile, runsIn } from "../../bench/records/files.ts";
 import { appendResults, checkResults, RESULT_COLUMNS, type ResultRow } from "../../bench/records/results.ts";
 import { appendSlices, PROTOCOL, readSlices, type Slice } from "../../bench/records/slices.ts";
 import { type Cores, parseCpuList, splitCores } from "../../bench/targets/cores.ts";
@@ -40,7 +40,7 @@ testIf(
     const seen = new Set<string>();
     const ofFirstBlock = new Set<string>();
     const look = () => {
-      const counts = runFiles(file).length > 0;
+      const counts = runsIn(file).length > 0;
       for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
         try {
           const isOurs = readFileSync(`/proc/${pid}/environ`, "latin1").includes("MARKER=roam");

@@ -5,10 +5,10 @@ import { SimpleFaker } from "@faker-js/faker";
 import { parse } from "csv-parse/sync";
 import { stringify } from "csv-stringify/sync";
 import { parseSlo } from "../../bench/measure/slo.ts";
-import { PUBLISHED, RESULTS, readText, runFile, writeWhole } from "../../bench/records/files.ts";
+import { findFile, PUBLISHED, RESULTS, readText, runFile, runsIn, writeWhole } from "../../bench/records/files.ts";
 import type { Manifest } from "../../bench/records/manifest.ts";
 import { RESULT_COLUMNS } from "../../bench/records/results.ts";
-import { appendSlices, PROTOCOL, readResults, readSlices, type Slice } from "../../bench/records/slices.ts";
+import { appendSlices, PROTOCOL, readSlices, type Slice } from "../../bench/records/slices.ts";
 import { agreement, compareRuns, comparison } from "../../bench/report/compare.ts";
 import { DOCS, filled, MACHINES, PAGE, PICTURE, placesOf } from "../../bench/report/docs.ts";
 import { html } from "../../bench/report/html.ts";
@@ -235,7 +235,7 @@ describe("two runs", () => {
   });
 
   test("are shown with what is different", async () => {
-    const file = await fileOf([...run, ...known({ run: RUN, slower: "node-raw" })]);
+    const file = fileOf(run, known({ run: RUN, slower: "node-raw" }));
     const { code, output } = await finish(["./bench.sh", "report", file, "--compare", run[0]?.run ?? "", RUN]);
     expect([code, output]).toEqual([0, expect.stringMatching(/node-raw +\/plain +1\.\d\d \(\d\.\d\d–\d\.\d\d\) \*/)]);
   });
@@ -337,7 +337,9 @@ describe("what a run knows against itself stands where the number does", () => {
 });
 
 describe("every row of every committed table", () => {
-  const slices = readResults(PUBLISHED).filter(({ kind, verdict }) => kind === "closed" && verdict !== "starved");
+  const slices = runsIn(PUBLISHED)
+    .flatMap((run) => readSlices(PUBLISHED, run))
+    .filter(({ kind, verdict }) => kind === "closed" && verdict !== "starved");
   const rows = allReports(PUBLISHED).flatMap(({ run, endpoints, connections, manifest }) =>
     endpoints.flatMap(({ endpoint, rows }) =>
       rows.flatMap(({ name, goodput, verdict }) => {
@@ -377,7 +379,7 @@ test("results of others are told what they show", async () => {
 });
 
 describe("a mistake is one line, and changes nothing", () => {
-  const whole = readText(runFile(PUBLISHED, readReport(PUBLISHED).run, "csv"));
+  const whole = readText(findFile(PUBLISHED, readReport(PUBLISHED).run, "csv") as string);
   const lines = whole.split("\n");
   const edit = (line: number, column: number, text: string) => {
     const records: string[][] = parse(whole);
