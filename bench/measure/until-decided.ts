@@ -24,6 +24,8 @@ export interface Outcome {
   readonly smallestVisible: number;
   /** Blocks in which one of the two still changed when its slices began; their values count all the same. */
   readonly warming: number;
+  /** From the start until it was decided, or the time was up; other endpoints were measured meanwhile. */
+  readonly seconds: number;
 }
 
 /** Duets of one endpoint in one block. */
@@ -45,6 +47,7 @@ export async function compareUntilDecided(
   const logRatios = new Map(endpoints.map((endpoint): [string, number[]] => [endpoint, []]));
   const warming = new Map(endpoints.map((endpoint): [string, number] => [endpoint, 0]));
   const cpuUs = new Map(endpoints.map((endpoint): [string, number[]] => [endpoint, []]));
+  const seconds = new Map(endpoints.map((endpoint): [string, number] => [endpoint, 0]));
   const outcomes = () =>
     endpoints.map((endpoint): Outcome => {
       const values = logRatios.get(endpoint) ?? [];
@@ -59,6 +62,7 @@ export async function compareUntilDecided(
         state: sequentialState(values),
         smallestVisible,
         warming: warming.get(endpoint) ?? 0,
+        seconds: seconds.get(endpoint) ?? 0,
       };
     });
   const first = lastBlock(session);
@@ -97,6 +101,7 @@ export async function compareUntilDecided(
         cpuUs.get(endpoint)?.push(...ofA.map(Math.exp));
       }
     });
+    for (const { endpoint } of open) seconds.set(endpoint, elapsed());
     session.manifest.blocks.push({ block, steps: [], warmup: session.warmth });
     session.save();
     session.progress.done(elapsed() - behind);

@@ -1,6 +1,6 @@
 /** One line each: what a plan will do, what came out of `duet`, `tax`, `--slo` and `self-test`. */
 
-import { proportionInterval } from "../analysis/statistics.ts";
+import { median, proportionInterval } from "../analysis/statistics.ts";
 import { type Capacity, promiseOf, type Slo } from "../measure/slo.ts";
 import type { Outcome } from "../measure/until-decided.ts";
 import { totalSeconds } from "../plan/duration.ts";
@@ -49,9 +49,9 @@ export function order(plan: Plan): string {
 
 /** One line for two targets at one endpoint. */
 export function outcome(pair: string, one: Outcome): string {
-  const { endpoint, ratio: of, state, logRatios, smallestVisible, warming } = one;
+  const { endpoint, ratio: of, state, logRatios, smallestVisible, warming, seconds } = one;
   const cold = warming > 0 ? `; still warming in ${warming} of ${logRatios.length} blocks: raise --warmup` : "";
-  return `${pair} ${endpoint}: ${ratio(of, 3)} of the CPU time per request, ${state}; ${logRatios.length} blocks, smallest visible difference ${percent(smallestVisible)}${cold}`;
+  return `${pair} ${endpoint}: ${ratio(of, 3)} of the CPU time per request, ${state}; ${logRatios.length} blocks in ${seconds.toFixed(0)} s, smallest visible difference ${percent(smallestVisible)}${cold}`;
 }
 
 /** One line for the highest rate that keeps a promise. */
@@ -64,8 +64,9 @@ export function capacityLine(name: string, endpoint: string, slo: Slo, capacity:
 }
 
 /** One line for what one way of measuring said of one pair. */
-export function found({ way, server, endpoint, handicap, ratio, outcome }: Finding): string {
-  return `${server} ${endpoint} ${handicap > 0 ? `${percent(handicap)} more work` : "A/A"}: ${ratio.toFixed(3)} ${outcome} (${way})`;
+export function found({ way, server, endpoint, handicap, ratio, outcome, seconds }: Finding): string {
+  const time = seconds === undefined ? "" : `, ${seconds.toFixed(0)} s`;
+  return `${server} ${endpoint} ${handicap > 0 ? `${percent(handicap)} more work` : "A/A"}: ${ratio.toFixed(3)} ${outcome} (${way}${time})`;
 }
 
 /** One line for a server whose cost is known request by request. */
@@ -89,6 +90,7 @@ export function selfTestTable(findings: readonly Finding[]): string {
       "equal, called different": of(equal, ({ outcome }) => outcome !== "same"),
       "5 % more work, not seen": of(unequal, ({ outcome }) => outcome === "same"),
       "5 % more work, called faster": of(unequal, ({ outcome }) => outcome === "faster"),
+      "median time": secondsOf(unequal),
       "its ratios": spreadOf(unequal.map(({ ratio }) => ratio)),
     };
   });
@@ -101,6 +103,11 @@ export function selfTestTable(findings: readonly Finding[]): string {
     })),
     ways,
   );
+}
+
+function secondsOf(findings: readonly Finding[]): string {
+  const seconds = findings.flatMap((finding) => finding.seconds ?? []);
+  return seconds.length === 0 ? "-" : `${median(seconds).toFixed(0)} s`;
 }
 
 const spreadOf = (values: readonly number[]): string =>

@@ -21,6 +21,8 @@ export interface Finding {
   /** Cost of the handicapped ÷ cost of the other, as this way sees it. */
   readonly ratio: number;
   readonly outcome: "slower" | "faster" | "same";
+  /** Until it was decided, where that is asked. */
+  readonly seconds?: number;
 }
 
 const WAYS = {
@@ -60,13 +62,14 @@ export async function selfTest(
     for (const handicap of [0, HANDICAP]) {
       const pair = pairOf(server, nanoseconds);
       const outcomes = await compareUntilDecided(session, pair, limitSeconds);
-      const found: Finding[] = outcomes.map(({ endpoint, ratio, state }) => ({
+      const found: Finding[] = outcomes.map(({ endpoint, ratio, state, seconds }) => ({
         way: WAYS.duet,
         server,
         endpoint,
         handicap,
         ratio: ratio.estimate,
         outcome: verdictOf(ratio.estimate, state),
+        seconds,
       }));
       if (field) found.push(...(await asTheField(session, server, handicap, pair)));
       found.forEach(tell);
