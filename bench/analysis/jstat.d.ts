@@ -5,7 +5,6 @@ declare module "jstat" {
     readonly studentt: { inv(p: number, df: number): number };
     /** Studentized range of k normal variables. */
     readonly tukey: { inv(p: number, k: number, df: number): number };
-    spearmancoeff(a: readonly number[], b: readonly number[]): number;
     /** Throws nothing: a singular matrix gives numbers that are not finite or without meaning. */
     inv(matrix: readonly (readonly number[])[]): number[][];
     /** A standard normal variable, from uniform ones of Math.random or `setRandom`. */

@@ -397,11 +397,6 @@ export function sequentialSmallestVisible(logRatios: readonly number[]): number 
   return Math.expm1(high - estimate + jStat.studentt.inv(POWER, n - 1) * Math.sqrt(moments(logRatios).variance / n));
 }
 
-/** Spearman's rank correlation. */
-export function rankCorrelation(a: readonly number[], b: readonly number[]): number {
-  return jStat.spearmancoeff(a, b);
-}
-
 /** k of n with its exact 95 % interval (Clopper & Pearson 1934). */
 export function proportionInterval(k: number, n: number): Interval {
   return {

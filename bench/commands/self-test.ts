@@ -1,9 +1,7 @@
 import { closeSession, newSession } from "../measure/session.ts";
-import { makePlan, type Plan } from "../plan/plan.ts";
 import { PAIR_ENDPOINTS } from "../plan/presets.ts";
-import { SERVERS } from "../plan/targets.ts";
 import { found, scheduleLine, selfTestTable } from "../report/lines.ts";
-import { measureSchedules, scheduledTargets } from "../self-test/schedules.ts";
+import { measureSchedules, scheduledPlan } from "../self-test/schedules.ts";
 import { type Finding, selfTest } from "../self-test/self-test.ts";
 import { splitCores } from "../targets/cores.ts";
 import { type PairOptions, pairSession, plainServers } from "./pair.ts";
@@ -31,19 +29,9 @@ export async function proveItself(options: SelfTestOptions, signal: AbortSignal)
 }
 
 /** Servers whose cost is known request by request: what comes out is right, or says that it is not warm. */
-async function proveWarmUp({ connections, warmup, results }: PairOptions, signal: AbortSignal): Promise<void> {
-  const options = {
-    urls: [],
-    names: [],
-    servers: [],
-    endpoints: ["/plain"],
-    connections,
-    preset: "standard",
-    seed: 1,
-  } as const;
-  const { amount, ...rest } = makePlan({ ...options, warmup }, SERVERS);
-  const plan: Plan = { ...rest, amount: { ...amount, blocks: 2, twin: false }, targets: scheduledTargets() };
-  const session = await newSession(plan, splitCores(), results, progressOf(plan), signal);
+async function proveWarmUp(options: PairOptions, signal: AbortSignal): Promise<void> {
+  const plan = scheduledPlan(options);
+  const session = await newSession(plan, splitCores(), options.results, progressOf(plan), signal);
   try {
     for (const one of await measureSchedules(session)) session.progress.say(scheduleLine(one));
   } finally {

@@ -10,10 +10,8 @@ import { openStores } from "../stores/stores.ts";
 import { startContainer } from "../targets/container.ts";
 import { type Cores, splitCores } from "../targets/cores.ts";
 import { openEngine } from "../targets/engine.ts";
-import { start } from "../targets/local.ts";
 import { type Target, verify } from "../targets/target.ts";
 import { attach } from "../targets/url.ts";
-import { keepAwake } from "./awake.ts";
 import { type Calibration, calibrate, ceiling, lineSpeed } from "./calibrate.ts";
 import { lastBlock, type Session } from "./session.ts";
 import { duet, solo } from "./slices.ts";
@@ -29,12 +27,12 @@ export async function measure(session: Session): Promise<void> {
   while (manifest.blocks.length < manifest.plan.amount.blocks) {
     // A block that was interrupted keeps its number and its rows; whole endpoints of it count.
     const block = 1 + lastBlock(session);
-    const since = performance.now();
+    const since = session.now();
     session.progress.now(`block ${block}: start`);
     await lookAtMachine(session, block);
     await withTargets(session, manifest.plan.targets, (targets) => measureBlock(session, block, targets));
     await lookAtMachine(session, block);
-    manifest.seconds.total += (performance.now() - since) / 1e3;
+    manifest.seconds.total += (session.now() - since) / 1e3;
   }
   session.save();
 }
@@ -63,7 +61,7 @@ export async function withTargets<T>(
       if (target.identity && WORKLOADS[plan.workload].store) session.manifest.stores[name] = target.identity.store;
       await verify(target, plan.endpoints, signal);
     }
-    session.keeper = keepAwake(session.manifest, targets);
+    session.keeper = session.keepAwake(session.manifest, targets);
     return await use(targets);
   } finally {
     await session.keeper?.stop();
@@ -86,9 +84,9 @@ async function startTarget(session: Session, spec: TargetSpec): Promise<Target> 
 async function startLocal(session: Session, spec: LocalSpec): Promise<Target> {
   const { manifest, signal } = session;
   const cores = manifest.cores?.server;
-  if (!spec.env.STORE) return start(spec, cores, signal);
+  if (!spec.env.STORE) return session.start(spec, cores, signal);
   session.stores ??= openStores(signal);
-  return start(spec, cores, signal, await session.stores.open(spec.env, cores));
+  return session.start(spec, cores, signal, await session.stores.open(spec.env, cores));
 }
 
 async function measureBlock(session: Session, block: number, targets: Target[]): Promise<void> {

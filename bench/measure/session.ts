@@ -19,8 +19,9 @@ import type { Progress } from "../report/progress.ts";
 import type { Stores } from "../stores/stores.ts";
 import { type Cores, moveTo } from "../targets/cores.ts";
 import type { Engine } from "../targets/engine.ts";
+import { start } from "../targets/local.ts";
 import type { Target } from "../targets/target.ts";
-import type { Keeper } from "./awake.ts";
+import { type Keeper, keepAwake } from "./awake.ts";
 
 /** Everything that measuring in one run shares. */
 export interface Session {
@@ -34,11 +35,17 @@ export interface Session {
   /** Rows of the run so far. */
   readonly slices: Slice[];
   readonly load: LoadGenerator;
+  /** Starts a server of this machine. */
+  readonly start: typeof start;
+  /** Keeps servers that are up from idling. */
+  readonly keepAwake: typeof keepAwake;
+  /** Milliseconds since some moment. A simulation has its own clock, load and servers. */
+  readonly now: () => number;
   /** Where servers in containers run, from the first of them on. */
   engine: Engine | null;
   /** Where servers keep content items, from the first of them on. */
   stores: Stores | null;
-  /** Keeps the servers that are up from idling. */
+  /** Of the servers that are up. */
   keeper: Keeper | null;
   /** A warm server beside which others are watched getting warm, on machines whose cores can be chosen. */
   reference: Target | null;
@@ -133,6 +140,9 @@ function sessionOf(
     progress,
     signal,
     load: generator,
+    start,
+    keepAwake,
+    now: () => performance.now(),
     engine: null,
     stores: null,
     keeper: null,

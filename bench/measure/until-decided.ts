@@ -41,8 +41,8 @@ export async function compareUntilDecided(
   limitSeconds: number,
 ): Promise<Outcome[]> {
   const { endpoints } = session.manifest.plan;
-  const since = performance.now();
-  const elapsed = () => (performance.now() - since) / 1e3;
+  const since = session.now();
+  const elapsed = () => (session.now() - since) / 1e3;
   let behind = 0;
   const logRatios = new Map(endpoints.map((endpoint): [string, number[]] => [endpoint, []]));
   const warming = new Map(endpoints.map((endpoint): [string, number] => [endpoint, 0]));

@@ -9,7 +9,6 @@ import {
 import { ENDPOINTS, WORKLOADS, type Workload } from "../plan/endpoints.ts";
 import { parseTarget } from "../plan/targets.ts";
 import { coresOf, moveTo } from "../targets/cores.ts";
-import { start } from "../targets/local.ts";
 import type { Target } from "../targets/target.ts";
 import { family } from "../targets/usage.ts";
 import type { Session } from "./session.ts";
@@ -64,7 +63,7 @@ export async function keepBaseline(session: Session, targets: readonly Target[])
 }
 
 /** A server that stays warm through all blocks: what happens to it in a window of load, the host did. */
-function startReference({ manifest, signal }: Session): Promise<Target> {
+function startReference({ manifest, signal, start }: Session): Promise<Target> {
   return start({ ...parseTarget(REFERENCE, [REFERENCE]), name: "reference" }, manifest.cores?.server, signal);
 }
 

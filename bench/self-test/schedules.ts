@@ -3,7 +3,8 @@ import { TOLERANCE } from "../analysis/steadiness.ts";
 import { analyse, NOTHING, type Table } from "../analysis/tables.ts";
 import { measure } from "../measure/blocks.ts";
 import type { Session } from "../measure/session.ts";
-import type { LocalSpec } from "../plan/targets.ts";
+import { makePlan, type Plan } from "../plan/plan.ts";
+import { type LocalSpec, SERVERS } from "../plan/targets.ts";
 import { SCHEDULES } from "./scheduled.ts";
 
 /** What a run said of a server with a schedule. */
@@ -17,16 +18,18 @@ export interface ScheduleFinding {
   readonly isRight: boolean;
 }
 
-/** One target per schedule; the endpoint of all is /plain. */
-export const scheduledTargets = (): LocalSpec[] =>
-  Object.keys(SCHEDULES).map((schedule) => ({
-    kind: "local",
-    name: schedule,
-    command: ["bun", "bench/self-test/scheduled.ts", schedule],
-    env: {},
-  }));
+/** One server per schedule, at /plain, as a standard run measures them. */
+export function scheduledPlan({ connections, warmup }: { connections: number; warmup?: number | undefined }): Plan {
+  const options = { urls: [], names: [], servers: [], endpoints: ["/plain"], preset: "standard", seed: 1 } as const;
+  const { amount, ...rest } = makePlan({ ...options, connections, warmup }, SERVERS);
+  const targets = Object.keys(SCHEDULES).map((schedule): LocalSpec => {
+    const command = ["bun", "bench/self-test/scheduled.ts", schedule];
+    return { kind: "local", name: schedule, command, env: {} };
+  });
+  return { ...rest, amount: { ...amount, blocks: 2, twin: false }, targets };
+}
 
-/** Measures servers that change their cost after a known number of requests. @param session of a plan with scheduledTargets */
+/** Measures servers that change their cost after a known number of requests. @param session of a scheduledPlan */
 export async function measureSchedules(session: Session): Promise<ScheduleFinding[]> {
   await measure(session);
   const [table] = analyse(session.slices, NOTHING);

@@ -1,0 +1,73 @@
+/** Whole measurements, from the plan to what is said, in simulated time: what noise does to them is known. */
+import { beforeEach, expect, test } from "bun:test";
+import { generateMersenne53Randomizer } from "@faker-js/faker";
+import jStat from "jstat";
+import { compareUntilDecided } from "../../bench/measure/until-decided.ts";
+import { makePlan } from "../../bench/plan/plan.ts";
+import { PAIR, PAIR_ENDPOINTS } from "../../bench/plan/presets.ts";
+import { type LocalSpec, parseTarget, SERVERS } from "../../bench/plan/targets.ts";
+import { scheduleLine, selfTestTable } from "../../bench/report/lines.ts";
+import { SCHEDULES } from "../../bench/self-test/scheduled.ts";
+import { measureSchedules, scheduledPlan } from "../../bench/self-test/schedules.ts";
+import { HANDICAP, selfTest } from "../../bench/self-test/self-test.ts";
+import { resultsIn, scratch } from "../harness.ts";
+import { type Cost, simulate } from "../simulation.ts";
+
+const newFile = resultsIn(scratch());
+const random = generateMersenne53Randomizer();
+beforeEach(() => {
+  random.seed(1);
+  jStat.setRandom(() => random.next());
+});
+
+const pairPlan = (endpoints: readonly string[]) => ({
+  ...makePlan({ urls: [], names: [], servers: [], endpoints, connections: 100, preset: "quick", seed: 1 }, SERVERS),
+  targets: [],
+  amount: PAIR,
+});
+
+/** As on a machine whose host takes its cores away now and then. */
+const NOISY = { restart: 0.012, slice: 0.03, host: 0.1 };
+
+test("self-test in simulated time: duets see 5 % more work and no difference where there is none, others do not", async () => {
+  const cost: Cost = ({ env }, endpoint) => {
+    const more: Record<string, number> = JSON.parse(env.HANDICAP ?? "{}");
+    return 50 + (more[endpoint.replace(/\/\d+$/, "/:size")] ?? 0) / 1e3;
+  };
+  const session = await simulate(pairPlan(PAIR_ENDPOINTS), newFile(), cost, NOISY);
+  const findings = await selfTest(session, SERVERS, 90 * PAIR_ENDPOINTS.length, true, () => {});
+  console.log(selfTestTable(findings));
+  const said = (way: string, handicap: number) =>
+    findings
+      .filter((finding) => finding.way.startsWith(way) && finding.handicap === handicap)
+      .map(({ outcome }) => outcome);
+  const times = (outcomes: readonly string[], one: string) => outcomes.filter((outcome) => outcome === one).length;
+  expect(said("duets", 0)).toHaveLength(20);
+  expect(times(said("duets", 0), "same")).toBeGreaterThanOrEqual(18);
+  expect(times(said("duets", HANDICAP), "slower")).toBeGreaterThanOrEqual(18);
+  expect(times(said("one", 0), "same")).toBeLessThan(10);
+  expect(times(said("in turn", HANDICAP), "slower")).toBeLessThan(10);
+});
+
+test("servers of known schedule come out within 3 % of the truth, or as warming", async () => {
+  const cost: Cost = ({ name }, _, n) => 30 * (SCHEDULES[name] as (typeof SCHEDULES)[string]).factor(n);
+  const session = await simulate(scheduledPlan({ connections: 100 }), newFile(), cost, { ...NOISY, restart: 0.004 });
+  const findings = await measureSchedules(session);
+  console.log(findings.map(scheduleLine).join("\n"));
+  expect(findings).toHaveLength(4);
+  expect(findings.filter(({ isRight }) => !isRight)).toEqual([]);
+  expect(findings.slice(0, 3).map(({ warming }) => warming)).toEqual([null, null, null]);
+});
+
+test("duets end as soon as they can tell, and when the time is up", async () => {
+  const pair = (a: string, b: string) => [parseTarget(a, SERVERS), parseTarget(b, SERVERS)] as [LocalSpec, LocalSpec];
+  const cost: Cost = ({ name }) => ({ "node-express": 100, "bun-raw": 50 })[name] ?? 50.5;
+  const session = await simulate(pairPlan(["/plain"]), newFile(), cost, NOISY);
+  const [clear] = await compareUntilDecided(session, pair("bun-raw", "node-express"), 90);
+  expect(clear?.state).toBe("different");
+  expect(clear?.ratio.estimate).toBeWithin(0.45, 0.55);
+  expect(clear?.seconds).toBeLessThan(90);
+  const [close] = await compareUntilDecided(session, pair("bun-raw", "bun-hono"), 60);
+  expect(close?.state).not.toBe("different");
+  expect(close?.seconds).toBeLessThan(75);
+});
