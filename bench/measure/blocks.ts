@@ -193,8 +193,7 @@ export async function measureCapacity(
           const { goodput } = await solo(session, start, endpoint, target, null, 1);
           const key = `${target.name} ${endpoint}`;
           const found = brackets.get(key) ?? [];
-          const kept = found.at(-1)?.low;
-          found.push(await (kept ? searchCapacity(attempt, kept, 1.1) : searchCapacity(attempt, goodput, 2)));
+          found.push(await searchCapacity(attempt, goodput, found.at(-1)?.low));
           brackets.set(key, found);
           const capacity = capacityOf(found);
           capacities[target.name] = { ...capacities[target.name], [endpoint]: { ...capacity, slo } };
@@ -231,13 +230,14 @@ function judge(slice: Slice, of: readonly Slice[], { percentile, limitMs }: Slo)
   const slow = of.toSorted((a, b) => b[field] - a[field])[0] as Slice;
   if (slow[field] >= limitMs) {
     const where = slow.endpoint === slice.endpoint ? "" : ` of ${slow.endpoint}`;
-    const starved =
-      slice.verdict === "starved"
-        ? `, while the host or others had ${percent(slice.taken ?? 0)} of the cores' time`
-        : "";
-    return { kept: false, why: `p${percentile}${where} was ${slow[field].toFixed(1)} ms${starved}` };
+    const why = `p${percentile}${where} was ${slow[field].toFixed(1)} ms`;
+    if (slice.verdict !== "starved") return { kept: false, why };
+    return { kept: null, why: `${why}, while the host or others had ${percent(slice.taken ?? 0)} of the cores' time` };
   }
   if (slice.verdict === "on schedule") return { kept: true, why: "" };
   const late = `an answer took ${slice.maxMs.toFixed(0)} ms and held up later sends, so p${percentile} is not what users see`;
-  return { kept: false, why: slice.verdict === "service time" ? late : `the slice was ${slice.verdict}` };
+  return {
+    kept: slice.verdict === "starved" ? null : false,
+    why: slice.verdict === "service time" ? late : `the slice was ${slice.verdict}`,
+  };
 }

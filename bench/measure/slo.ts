@@ -20,7 +20,8 @@ export const promiseOf = ({ percentile, limitMs }: Slo): string => `p${percentil
 
 /** What was seen at one rate. */
 export interface Trial {
-  readonly kept: boolean;
+  /** Null where the promise was broken while the machine was elsewhere: of the server that says nothing. */
+  readonly kept: boolean | null;
   /** Why it was not kept. */
   readonly why: string;
 }
@@ -44,33 +45,38 @@ export const STARTS = 3;
 
 /** Width of the bracket at which the search ends, as a ratio. */
 const PRECISION = 1.04;
-/** The majority of tries at a rate decides, so that one hiccup of the host does not. */
-const TRIALS = 3;
+/** So many tries at a rate that agree decide, so that one hiccup of the host does not. */
+const AGREEING = 2;
+/** Tries at a rate after which it is not known whether it is kept. */
+const MOST_TRIES = 6;
 const MOST_RATES = 16;
-/** Part of the first rate below which there is no use in trying: something else than the rate breaks the promise. */
-const LEAST_RATE = 0.001;
+/** Part of a closed loop's rate below which there is no use in trying: something else than the rate breaks the promise. */
+const LEAST_RATE = 0.01;
 
 /**
  * Bisection on the logarithm of the rate.
- * @param attempt one run at a rate, of known length, so the search takes at most 48 of them
- * @param guess where it begins: what a closed loop reached, or what an earlier start kept
- * @param step ratio of the first two rates where the guess is broken; squared up to 2 until one is kept
+ * @param attempt one run at a rate
+ * @param closed requests/s of a closed loop
+ * @param kept what an earlier start kept, where the search begins
  */
 export async function searchCapacity(
   attempt: (rate: number) => Promise<Trial>,
-  guess: number,
-  step: number,
+  closed: number,
+  kept = 0,
 ): Promise<Bracket> {
   let low = 0;
   let high: number | null = null;
   let reason = "it was kept at every rate tried";
-  let rate = guess;
-  for (let i = 0; i < MOST_RATES && (high === null || high / low > PRECISION) && rate > LEAST_RATE * guess; i++) {
-    const { kept, why } = await majority(() => attempt(rate));
+  let rate = kept || closed;
+  /** Ratio of the first two rates where the first is broken; squared up to 2 until one is kept. */
+  let step = kept ? 1.1 : 2;
+  for (let i = 0; i < MOST_RATES && (high === null || high / low > PRECISION) && rate > LEAST_RATE * closed; i++) {
+    const { kept, why } = await agreed(() => attempt(rate));
     if (kept) low = rate;
     else {
-      high = rate;
       reason = `at ${rate.toFixed(1)} requests/s ${why}`;
+      if (kept === null) break;
+      high = rate;
     }
     if (high === null) rate = low * 1.1;
     else if (low > 0) rate = Math.sqrt(low * high);
@@ -82,8 +88,10 @@ export async function searchCapacity(
   return { low, high, reason };
 }
 
-/** From the geometric means of what each start kept, and of what it did not; of one start its own bracket. */
-export function capacityOf(starts: readonly Bracket[]): Capacity {
+/** From the geometric means of what each start kept, and of what it did not; of one start its own bracket. Starts that found nothing do not count. */
+export function capacityOf(all: readonly Bracket[]): Capacity {
+  const known = all.filter(({ low, high }) => low > 0 || high !== null);
+  const starts = known.length > 0 ? known : all;
   const lows = starts.map(({ low }) => low);
   const highs = starts.flatMap(({ high }) => high ?? []);
   const { reason } = starts.at(-1) as Bracket;
@@ -96,13 +104,14 @@ export function capacityOf(starts: readonly Bracket[]): Capacity {
   return { rate: estimate, low, high: isBroken ? meanInterval(highs, true).high : null, starts: starts.length, reason };
 }
 
-async function majority(attempt: () => Promise<Trial>): Promise<Trial> {
+/** @returns what several tries agree on; one that says nothing where they do not. */
+async function agreed(attempt: () => Promise<Trial>): Promise<Trial> {
   const trials: Trial[] = [];
-  while (true) {
-    trials.push(await attempt());
-    for (const kept of [true, false]) {
-      const agreeing = trials.filter((trial) => trial.kept === kept);
-      if (agreeing.length > TRIALS / 2) return agreeing[0] as Trial;
-    }
+  for (let n = 1; ; n++) {
+    const trial = await attempt();
+    trials.push(trial);
+    const alike = trials.filter(({ kept }) => kept === trial.kept).length;
+    if (trial.kept !== null && alike === AGREEING) return trial;
+    if (n === MOST_TRIES) return { kept: null, why: trials.findLast(({ kept }) => !kept)?.why ?? "" };
   }
 }

@@ -47,6 +47,7 @@ export function capacities(manifest: Manifest | null): string[] {
       const promise = promiseOf(slo);
       const store = manifest?.stores[name];
       const who = store ? `${name} (${store.driver})` : name;
+      if (rate === 0 && high === null) return `${endpoint}: whether ${who} keeps ${promise} is not known; ${reason}.`;
       if (rate === 0) return `${endpoint}: ${who} does not keep ${promise} at any rate tried; ${reason}.`;
       const interval = high === null ? "or more" : `(${count(low * writes)}–${count(high * writes)}, ${starts} starts)`;
       return `${endpoint}: ${who} is enough for ${count(rate * writes)} ${what} ${interval} at ${promise}; in the last start ${reason}.`;

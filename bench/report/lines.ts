@@ -58,6 +58,7 @@ export function outcome(pair: string, one: Outcome): string {
 export function capacityLine(name: string, endpoint: string, slo: Slo, capacity: Capacity): string {
   const { rate, low, high, starts, reason } = capacity;
   const promise = promiseOf(slo);
+  if (rate === 0 && high === null) return `${name} ${endpoint}: whether ${promise} is kept is not known; ${reason}`;
   if (rate === 0) return `${name} ${endpoint}: ${promise} is not kept at any rate tried; ${reason}`;
   const interval = high === null ? "or more" : `(${low.toFixed(1)}–${high.toFixed(1)}, ${starts} starts)`;
   return `${name} ${endpoint}: ${promise} up to ${rate.toFixed(1)} requests/s ${interval}; in the last start ${reason}`;

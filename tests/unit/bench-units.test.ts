@@ -367,21 +367,40 @@ describe("slo", () => {
   });
 
   test("the search brackets the highest rate that keeps it, in few attempts, whatever one hiccup says", async () => {
-    for (const [truth, step] of [3, 100, 940, 1_050].flatMap((truth) =>
-      [1.1, 2].map((step) => [truth, step] as const),
+    for (const [truth, before] of [20, 100, 940, 1_050].flatMap((truth) =>
+      [0, truth / 1.2, truth * 1.2].map((before) => [truth, before] as const),
     )) {
       let attempts = 0;
       const attempt = async (rate: number) => ({ kept: rate <= truth && ++attempts % 4 !== 0, why: "p99 was 51 ms" });
-      const { low, high, reason } = await searchCapacity(attempt, 1_000, step);
+      const { low, high, reason } = await searchCapacity(attempt, 1_000, before);
       expect(low).toBeLessThanOrEqual(truth);
       expect(low).toBeGreaterThan(truth * 0.93);
       expect(high as number).toBeGreaterThan(truth);
       expect(attempts).toBeLessThan(80);
       expect(reason).toBe(`at ${high?.toFixed(1)} requests/s p99 was 51 ms`);
     }
-    const { low, high } = await searchCapacity(async () => ({ kept: false, why: "no" }), 100, 1.1);
+    const { low, high } = await searchCapacity(async () => ({ kept: false, why: "no" }), 100, 90);
     expect([low, high as number]).toEqual([0, expect.any(Number)]);
-    expect(high).toBeWithin(100 / 2 ** 16, 1); // a slice at a lower rate would take long
+    expect(high).toBeWithin(1, 2); // a slice at a lower rate would take long
+  });
+
+  test("what is broken while the machine is elsewhere is not held against the server", async () => {
+    const elsewhere = { kept: null, why: "elsewhere" };
+    let n = 0;
+    const now = async (rate: number) => (++n % 3 > 0 ? elsewhere : { kept: rate <= 940, why: "no" });
+    const { low, high } = await searchCapacity(now, 1_000);
+    expect([low <= 940, (high as number) > 940]).toEqual([true, true]);
+    expect(low).toBeGreaterThan(900);
+    const above = async (rate: number) => (rate > 800 ? elsewhere : { kept: true, why: "" });
+    expect(await searchCapacity(above, 1_000)).toMatchObject({
+      low: 0,
+      high: null,
+      reason: "at 1000.0 requests/s elsewhere",
+    });
+    const found = await searchCapacity(above, 1_000, 700);
+    expect(found).toMatchObject({ high: null, reason: expect.stringContaining("elsewhere") });
+    expect(found.low).toBeWithin(700, 800);
+    expect(capacityOf([found, { low: 0, high: null, reason: "x" }])).toMatchObject({ rate: found.low, starts: 1 });
   });
 
   test("of several starts: geometric means, and Student's interval from what was kept to what was not", () => {
