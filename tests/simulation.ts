@@ -103,8 +103,7 @@ export async function simulate(plan: Plan, results: string, cost: Cost, noise: N
     leave: () => {},
     stop: async () => {},
   });
-  const reference = await start({ kind: "local", name: "reference", command: [], env: {} }, undefined, session.signal);
-  return { ...session, start, load, keepAwake, reference, now: () => clockMs };
+  return { ...session, start, load, keepAwake, now: () => clockMs };
 }
 
 function loadOf(startedAt: number, seconds: number, connections: number, requests: number): Load {

@@ -1,5 +1,4 @@
 import {
-  cooledBy,
   isChanging,
   LEAST_WINDOWS,
   MOST_WINDOWS,
@@ -71,14 +70,9 @@ function startReference({ manifest, signal, start }: Session): Promise<Target> {
 /** Warm after one window of load. */
 const REFERENCE = "bun-raw";
 
-/** A server that costs so much more than right after its restart is loaded on, ln scale, for so many windows. */
-const COLD = Math.log(1.1);
-const MOST_WINDOWS_OF_COLD = 30;
-
 /**
  * Right before the slices of an endpoint: windows of load on all targets at once, on the cores where they are measured,
- * until the rule finds no change; who is steady leaves. After the most windows a target that still changes is warming. One
- * that has got cold meanwhile gets more: V8 at rest throws compiled code away, and some seconds of load bring it back.
+ * until the rule finds no change; who is steady leaves. After the most windows a target that still changes is warming.
  * @returns about the mean latency of each target alone, ms.
  */
 export async function warmEndpoint(
@@ -88,7 +82,7 @@ export async function warmEndpoint(
 ): Promise<Record<string, number>> {
   const latencies: Record<string, number> = {};
   let loaded = targets;
-  for (let n = 1; loaded.length > 0 && n <= MOST_WINDOWS_OF_COLD; n++) {
+  for (let n = 1; loaded.length > 0 && n <= MOST_WINDOWS; n++) {
     for (const { target, load } of await window(session, loaded, endpoint)) {
       latencies[target.name] ??= load.averageMs / (targets.length + (session.reference ? 1 : 0));
     }
@@ -96,9 +90,9 @@ export async function warmEndpoint(
     const series = loaded.map(({ name }) => relativeCosts(warmthOf(session, name, endpoint).windows.slice(-n)));
     const noise = noiseOf(series);
     loaded = loaded.filter(({ name }, i) => {
-      const warmth = warmthOf(session, name, endpoint);
-      warmth.steady = !isChanging(series[i] as number[], noise);
-      return (!warmth.steady && n < MOST_WINDOWS) || (cooledBy(warmth.windows) ?? 0) > COLD;
+      const changing = isChanging(series[i] as number[], noise);
+      warmthOf(session, name, endpoint).steady = !changing;
+      return changing;
     });
   }
   return latencies;
