@@ -4,7 +4,7 @@
  * input.
  */
 const RATE = 40;
-/** Less than V8 waits for after a garbage collection (8 s), long enough that those loaded now and then need no asking. */
+/** Long enough that those loaded now and then need no asking. */
 const REST_MS = 3_000;
 const { urls, paths } = JSON.parse(process.argv[2] as string) as { urls: string[]; paths: string[] };
 let loaded: string[] = [];

@@ -17,11 +17,9 @@ export interface Keeper {
 const SCRIPT = join(import.meta.dirname, "../load/trickle.ts");
 
 /**
- * Asks each target that was started here and rests for something now and then. V8 takes eight seconds without much
- * allocation, after heavy work, as a time to save memory, and throws compiled code away: after heavy load and 15 s of rest
- * node-raw's /html-template soon cost 1.2 to 1.7 times as much as before, and stayed there. With 100, 50 or 33 requests per
- * second it did not in nine rounds; with 20, or as many in bursts, it did. Each such request costs 0.3 ms of the servers'
- * cores, so only those get them that have not been loaded for some seconds.
+ * Asks each target that was started here and rests for something now and then. Each such request costs 0.3 ms of the
+ * servers' cores, so only those get them that have not been loaded for some seconds. What it does not prevent is in
+ * docs/method.md, "Servers that get cold again".
  */
 export function keepAwake({ plan, cores }: Manifest, targets: readonly Target[]): Keeper {
   const started = targets.filter(({ startupMs }) => startupMs !== null);
