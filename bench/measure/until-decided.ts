@@ -75,6 +75,7 @@ export async function compareUntilDecided(
       await lookAtMachine(session, block - 1);
       return outcomes();
     }
+    session.warmth = {};
     await withTargets(session, specs, async (targets) => {
       const [a, b] = targets as [(typeof targets)[0], (typeof targets)[0]];
       session.progress.now(`${a.name} and ${b.name}: block ${block - first}`);
@@ -102,7 +103,7 @@ export async function compareUntilDecided(
       }
     });
     for (const { endpoint } of open) seconds.set(endpoint, elapsed());
-    session.manifest.blocks.push({ block, steps: [], warmup: session.warmth });
+    session.manifest.blocks.push({ block, turns: [], warmup: session.warmth });
     session.save();
     session.progress.done(elapsed() - behind);
     behind = elapsed();

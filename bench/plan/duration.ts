@@ -1,4 +1,3 @@
-import { LEAST_WINDOWS } from "../analysis/steadiness.ts";
 import { WORKLOADS } from "./endpoints.ts";
 import { hasDuets, type Plan } from "./plan.ts";
 import { isHere } from "./targets.ts";
@@ -21,34 +20,31 @@ const FINGERPRINT_SECONDS = 5;
 export const UNLOADED_SECONDS = 0.1;
 const CEILING_SECONDS = 2;
 
-/** @returns about how long it takes, in seconds: a restart of all servers, an endpoint of a block, and what comes once. */
-export function duration({
-  workload,
-  targets,
-  endpoints,
-  amount,
-  rate,
-}: Plan): Record<"restart" | "endpoint" | "once", number> {
+/** @returns about how long it takes, in seconds: a start and warm-up, an endpoint in a turn, and what an endpoint takes once. */
+export function duration({ workload, targets, amount, rate }: Plan): Record<"start" | "endpoint" | "once", number> {
   const { cycles, duetSeconds, soloSeconds, warmRequests, windowSeconds, windows } = amount;
   const reading = targets.some((spec) => spec.kind === "docker" && !isHere(spec)) ? READING_SECONDS : 0;
-  const duets = hasDuets({ targets, rate }) ? cycles * (duetSeconds + SLICE_OVERHEAD_SECONDS + reading) : 0;
-  const solo = soloSeconds + SLICE_OVERHEAD_SECONDS / 2 + reading;
+  const isPair = hasDuets({ targets, rate });
+  const duets = isPair ? cycles * (duetSeconds + SLICE_OVERHEAD_SECONDS + reading) : 0;
+  const beside = WORKLOADS[workload].store ? 0 : 1;
   const warmSeconds = workload === "content" ? WARM_SEQUENCE_SECONDS : WARM_REQUEST_SECONDS;
-  const window = windowSeconds + WARMUP_OVERHEAD_SECONDS;
-  const { store, warmed } = WORKLOADS[workload];
-  const baselines = store || windows < LEAST_WINDOWS ? 0 : LEAST_WINDOWS * warmed.length;
-  const started = targets.filter(({ kind }) => kind !== "url").length;
+  const isStarted = targets.some(({ kind }) => kind !== "url");
   return {
-    restart:
-      targets.length * (START_SECONDS + baselines * window) +
-      started * warmRequests * warmSeconds +
-      FINGERPRINT_SECONDS,
-    endpoint: targets.length * (windows * window + duets + solo),
-    once: targets.length * endpoints.length * (UNLOADED_SECONDS + SLICE_OVERHEAD_SECONDS / 2) + CEILING_SECONDS,
+    start: isStarted ? START_SECONDS + warmRequests * warmSeconds : 0,
+    endpoint:
+      windows * (windowSeconds * ((isPair ? 2 : 1) + beside) + WARMUP_OVERHEAD_SECONDS) +
+      duets +
+      soloSeconds +
+      SLICE_OVERHEAD_SECONDS / 2 +
+      reading,
+    once: UNLOADED_SECONDS + SLICE_OVERHEAD_SECONDS / 2,
   };
 }
 
 export function totalSeconds(plan: Plan): number {
-  const { restart, endpoint, once } = duration(plan);
-  return once + plan.amount.blocks * (restart + endpoint * plan.endpoints.length);
+  const { start, endpoint, once } = duration(plan);
+  const { targets, endpoints, amount } = plan;
+  const starts = targets.length + (hasDuets(plan) ? 1 : 0);
+  const block = FINGERPRINT_SECONDS + starts * start + targets.length * endpoints.length * endpoint;
+  return CEILING_SECONDS + targets.length * endpoints.length * once + amount.blocks * block;
 }

@@ -2,10 +2,7 @@
 import { beforeEach, expect, test } from "bun:test";
 import { generateMersenne53Randomizer } from "@faker-js/faker";
 import jStat from "jstat";
-import { cooledBy } from "../../bench/analysis/steadiness.ts";
-import { withTargets } from "../../bench/measure/blocks.ts";
 import { compareUntilDecided } from "../../bench/measure/until-decided.ts";
-import { keepBaseline, warmEndpoint, warmRestarted, warmthOf } from "../../bench/measure/warmup.ts";
 import { makePlan } from "../../bench/plan/plan.ts";
 import { PAIR, PAIR_ENDPOINTS } from "../../bench/plan/presets.ts";
 import { type LocalSpec, parseTarget, SERVERS } from "../../bench/plan/targets.ts";
@@ -61,36 +58,6 @@ test("servers of known schedule come out within 3 % of the truth, or as warming"
   expect(findings).toHaveLength(4);
   expect(findings.filter(({ isRight }) => !isRight)).toEqual([]);
   expect(findings.slice(0, 3).map(({ warming }) => warming)).toEqual([null, null, null]);
-});
-
-test("a server that got cold after its warm-up is loaded until it is warm again, if that does not take too long", async () => {
-  for (const [lasts, isWarm] of [
-    [80_000, true],
-    [1e9, false],
-  ] as const) {
-    let coldSince = Number.POSITIVE_INFINITY;
-    const isCold = (n: number) => n >= coldSince && n < coldSince + lasts;
-    let answered = 0;
-    const cost: Cost = ({ name }, _, n) => {
-      if (name !== "node-raw") return 30;
-      answered = n;
-      return isCold(n) ? 45 : 30;
-    };
-    const plan = makePlan(
-      { ...OPTIONS, servers: ["node-raw", "bun-raw"], endpoints: ["/plain"], preset: "standard" },
-      SERVERS,
-    );
-    const session = await simulate(plan, newFile(), cost, { restart: 0, slice: 0.02, host: 0.1 });
-    await withTargets(session, plan.targets.slice(0, 2), async (targets) => {
-      await warmRestarted(session, targets, plan.endpoints);
-      await keepBaseline(session, targets);
-      coldSince = answered;
-      await warmEndpoint(session, targets, "/plain");
-    });
-    const cold = cooledBy(warmthOf(session, "node-raw", "/plain").windows) ?? Number.NaN;
-    expect(cold < Math.log(1.1)).toBe(isWarm);
-    expect(warmthOf(session, "bun-raw", "/plain").windows.length).toBeLessThan(40);
-  }
 });
 
 test("duets end as soon as they can tell, and when the time is up", async () => {
