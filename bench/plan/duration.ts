@@ -1,3 +1,4 @@
+import { LEAST_WINDOWS } from "../analysis/steadiness.ts";
 import { WORKLOADS } from "./endpoints.ts";
 import { hasDuets, type Plan } from "./plan.ts";
 import { isHere } from "./targets.ts";
@@ -10,8 +11,8 @@ const WARMUP_OVERHEAD_SECONDS = 0.08;
 const READING_SECONDS = 1.5;
 /** What a restart of one server costs, and asking it every endpoint once. */
 const START_SECONDS = 0.6;
-/** A request of warm-up, server and generator together on two cores, averaged over servers and endpoints. */
-const WARM_REQUEST_SECONDS = 5e-5;
+/** A request of warm-up, server and generator together on two cores, averaged over servers and endpoints; half as much again beside a reference. */
+const WARM_REQUEST_SECONDS = 6e-5;
 /** A sequence of six requests by k6, likewise. */
 const WARM_SEQUENCE_SECONDS = 2e-3;
 /** Looking at the machine before and after a block. */
@@ -27,7 +28,8 @@ export function duration({ workload, targets, amount, rate }: Plan): Record<"sta
   const isPair = hasDuets({ targets, rate });
   const duets = isPair ? cycles * (duetSeconds + SLICE_OVERHEAD_SECONDS + reading) : 0;
   const beside = WORKLOADS[workload].store ? 0 : 1;
-  const warmSeconds = workload === "content" ? WARM_SEQUENCE_SECONDS : WARM_REQUEST_SECONDS;
+  const warmSeconds =
+    workload === "content" ? WARM_SEQUENCE_SECONDS : WARM_REQUEST_SECONDS * (windows < LEAST_WINDOWS ? 1 : 1.5);
   const isStarted = targets.some(({ kind }) => kind !== "url");
   return {
     start: isStarted ? START_SECONDS + warmRequests * warmSeconds : 0,
