@@ -1,3 +1,4 @@
+import { LEAST_WINDOWS } from "../analysis/steadiness.ts";
 import { takeFingerprint } from "../machine/fingerprint.ts";
 import { duration } from "../plan/duration.ts";
 import { isStep, WORKLOADS } from "../plan/endpoints.ts";
@@ -132,7 +133,9 @@ async function takeStep(session: Session, block: number, { endpoint, duets, solo
   const { endpoint: endpointSeconds, once } = duration(plan);
   const target = up.at(-1) as Target;
   progress.now(`block ${block} ${name}: ${endpoint}`);
-  const latenciesMs = await warmEndpoint(session, up, endpoint);
+  // The older one is asked again where its windows are enough to tell whether it has changed.
+  const warmed = plan.amount.windows < LEAST_WINDOWS ? [target] : up;
+  const latenciesMs = await warmEndpoint(session, warmed, endpoint);
   if (manifest.calibration[name]?.[endpoint] === undefined) {
     await calibrateTarget(session, target, endpoint, plan.rate === null ? latenciesMs[name] : null);
     progress.done(once);

@@ -27,6 +27,7 @@ export function duration({ workload, targets, amount, rate }: Plan): Record<"sta
   const reading = targets.some((spec) => spec.kind === "docker" && !isHere(spec)) ? READING_SECONDS : 0;
   const isPair = hasDuets({ targets, rate });
   const duets = isPair ? cycles * (duetSeconds + SLICE_OVERHEAD_SECONDS + reading) : 0;
+  const warmed = isPair && windows >= LEAST_WINDOWS ? 2 : 1;
   const beside = WORKLOADS[workload].store ? 0 : 1;
   const warmSeconds =
     workload === "content" ? WARM_SEQUENCE_SECONDS : WARM_REQUEST_SECONDS * (windows < LEAST_WINDOWS ? 1 : 1.5);
@@ -34,7 +35,7 @@ export function duration({ workload, targets, amount, rate }: Plan): Record<"sta
   return {
     start: isStarted ? START_SECONDS + warmRequests * warmSeconds : 0,
     endpoint:
-      windows * (windowSeconds * ((isPair ? 2 : 1) + beside) + WARMUP_OVERHEAD_SECONDS) +
+      windows * (windowSeconds * (warmed + beside) + WARMUP_OVERHEAD_SECONDS) +
       duets +
       soloSeconds +
       SLICE_OVERHEAD_SECONDS / 2 +

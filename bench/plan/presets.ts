@@ -24,7 +24,7 @@ export const PRESETS = {
   quick: {
     blocks: 2,
     cycles: 1,
-    duetSeconds: 0.4,
+    duetSeconds: 0.3,
     soloSeconds: 0.1,
     warmRequests: 40_000,
     windowSeconds: 0.05,
