@@ -39,6 +39,9 @@ export async function calibrate(
   return { unloadedMs: averageMs, resolutionSeconds: 10 ** Math.floor(Math.log10((loadedMs ?? 10 * averageMs) / 1e5)) };
 }
 
+/** The most counts: a machine that is elsewhere fills no line. */
+const LINE_TRIES = 3;
+
 /**
  * Bytes per second of the line to a target, by answers of 20 rows; null where something else limits them: the server's
  * CPU, or waiting. Only servers of the matrix, which have that endpoint and say their CPU time.
@@ -47,9 +50,13 @@ export async function lineSpeed(target: Target, connections: number, load: LoadG
   const endpoint = "/sqlite/random-30fields/20";
   if (!target.identity) return null;
   const alone = await load(target.url, endpoint, { connections: 1, seconds: 0.5 });
-  const watched = await watch(target);
-  const seen = await load(target.url, endpoint, { connections, seconds: 3 });
-  const { utilization } = await watched(seen);
-  const limited = utilization === null || utilization >= 0.7 || seen.averageMs < 1.5 * alone.averageMs;
-  return limited ? null : seen.goodput * seen.bytesPerRequest;
+  let most: number | null = null;
+  for (let n = 0; n < LINE_TRIES; n++) {
+    const watched = await watch(target);
+    const seen = await load(target.url, endpoint, { connections, seconds: 1 });
+    const { utilization } = await watched(seen);
+    const limited = utilization === null || utilization >= 0.7 || seen.averageMs < 1.5 * alone.averageMs;
+    if (!limited) most = Math.max(most ?? 0, seen.goodput * seen.bytesPerRequest);
+  }
+  return most;
 }
