@@ -97,13 +97,8 @@ export async function simulate(plan: Plan, results: string, cost: Cost, noise: N
     const answer = servers.get(url) as (endpoint: string, cpuUs: number) => number;
     return loadOf(startedAt, seconds, connections, answer(endpoint, seconds * 1e6 * share));
   };
-  const keepAwake: Session["keepAwake"] = (_, targets) => ({
-    targets,
-    pid: null,
-    leave: () => {},
-    stop: async () => {},
-  });
-  return { ...session, start, load, keepAwake, now: () => clockMs };
+  const reference = await start({ kind: "local", name: "reference", command: [], env: {} }, undefined, session.signal);
+  return { ...session, start, load, reference, now: () => clockMs };
 }
 
 function loadOf(startedAt: number, seconds: number, connections: number, requests: number): Load {

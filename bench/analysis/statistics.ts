@@ -157,51 +157,34 @@ export function compare(
 
 /** Whether a target's cost changed while it was measured, over all blocks. */
 export interface Drift {
-  /** Last half of each block's duets ÷ first half. */
+  /** Cost later ÷ earlier. */
   readonly change: Interval;
   /**
    * Size of the change in most blocks (the median), ln scale, where changes are more than chance makes of the other
-   * targets' noise; else 0. By the median, as one wild duet is no swing.
+   * targets' noise; else 0. By the median, as one wild block is no swing.
    */
   readonly swing: number;
 }
 
 /**
- * Whether costs changed while they were measured: the effects of the last half of each block's duets against those of the
- * first, less what most targets have in common. One that goes the same way in every block has a `change`, one that goes up
- * in some and down in others a `swing` (F test against the others).
- * @returns by target; all of a table hold at once, with 95 %. Empty with fewer than two blocks whose halves connect all.
+ * Whether costs changed while they were measured. One that goes the same way in every block has a `change`, one that goes
+ * up in some and down in others a `swing` (F test against the others).
+ * @param changes by target: ln(cost later ÷ earlier), one per block in which that was seen
+ * @returns by target; all of a table hold at once, with 95 %. Empty where no target has two.
  */
-export function drifts(targets: readonly string[], duets: readonly Duet[]): Map<string, Drift> {
-  const changes = [...Map.groupBy(duets, ({ block }) => block).values()].flatMap((part) => {
-    const half = part.length >> 1;
-    const [first, last] = [fitBlock(targets, part.slice(0, half)), fitBlock(targets, part.slice(-half))];
-    if (!first || !last || half === 0) return [];
-    const change = last.effects.map((effect, i) => effect - (first.effects[i] as number));
-    const common = median(change);
-    return [change.map((one) => one - common)];
-  });
-  const [count, blocks] = [targets.length, changes.length];
-  if (blocks < 2) return new Map();
-  const ofTarget = targets.map((_, i) => changes.map((change) => change[i] as number));
-  const variances = ofTarget.map((of) => moments(of).variance);
-  const pooled = sum(variances) / count;
-  const error = ERROR_RATE / count;
-  const quantile = jStat.studentt.inv(1 - error / 2, count * (blocks - 1));
-  const squares = ofTarget.map((of) => dot(of, of) / blocks);
-  const critical = fQuantile(1 - error, blocks, (count - 1) * blocks);
+export function drifts(changes: ReadonlyMap<string, readonly number[]>): Map<string, Drift> {
+  const seen = [...changes].filter(([, of]) => of.length > 1);
+  const freedom = sum(seen.map(([, of]) => of.length - 1));
+  const pooled = sum(seen.map(([, of]) => (of.length - 1) * moments(of).variance)) / freedom;
+  const error = ERROR_RATE / seen.length;
+  const quantile = jStat.studentt.inv(1 - error / 2, freedom);
   return new Map(
-    targets.map((name, i) => {
-      const half = quantile * Math.sqrt(Math.max(pooled, variances[i] as number) / blocks);
-      const square = squares[i] as number;
-      const others = (sum(squares) - square) / (count - 1);
-      return [
-        name,
-        {
-          change: ratioOf(moments(ofTarget[i] as number[]).mean, half),
-          swing: square > critical * others ? median((ofTarget[i] as number[]).map(Math.abs)) : 0,
-        },
-      ];
+    seen.map(([name, of]): [string, Drift] => {
+      const others = seen.filter((one) => one[0] !== name).flatMap(([, of]) => of);
+      const [square, usual] = [dot(of, of) / of.length, dot(others, others) / others.length];
+      const isSwinging = others.length > 0 && square > fQuantile(1 - error, of.length, others.length) * usual;
+      const half = quantile * Math.sqrt(Math.max(pooled, moments(of).variance) / of.length);
+      return [name, { change: ratioOf(mean(of), half), swing: isSwinging ? median(of.map(Math.abs)) : 0 }];
     }),
   );
 }

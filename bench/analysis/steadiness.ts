@@ -9,8 +9,11 @@ export interface Window {
   readonly costUs: number;
   /** The same of the reference, in the same window; null where there was none. */
   readonly referenceUs: number | null;
-  /** Right after a restart, when servers may use every core: what shares a core costs more. Absent where they may not. */
-  readonly roaming?: true;
+  /**
+   * 0 right after a restart, when servers may use every core; then counts how often the server's slices at this endpoint
+   * were about to begin.
+   */
+  readonly turn: number;
 }
 
 /** What is kept of a target's warm-up at an endpoint. */
@@ -18,6 +21,7 @@ export interface Warmth {
   readonly windows: Window[];
   /** Whether the rule below found no change when it was last asked; null before. */
   steady: boolean | null;
+  turn: number;
 }
 
 /** Target -> endpoint -> how it got warm after a restart. */
@@ -75,18 +79,17 @@ export function isChanging(costs: readonly number[], noise: number): boolean {
 }
 
 /**
- * How much more a server costs than it did before, since its restart: runtimes throw compiled code away, too.
- * @returns ln of the cost of the last three windows ÷ that of the cheapest three in a row before them, by their medians,
- *   all on the cores where it is measured; null for less than six, and without a reference: then the machine may be
- *   what changed
+ * How much a server's cost changed from its first turn at an endpoint to its second.
+ * @returns ln of the last windows ÷ those before, by their medians; null without both, and without a reference: then the
+ *   machine may be what changed
  */
-export function cooledBy(windows: readonly Window[]): number | null {
-  const settled = windows.filter(({ roaming }) => !roaming);
-  if (settled.length < 2 * LEAST_WINDOWS || !haveReference(settled)) return null;
-  const costs = relativeCosts(settled);
-  const before = costs.slice(0, -LEAST_WINDOWS);
-  const levels = before.slice(LEAST_WINDOWS - 1).map((_, i) => median(before.slice(i, i + LEAST_WINDOWS)));
-  return median(costs.slice(-LEAST_WINDOWS)) - Math.min(...levels);
+export function changeOf(all: readonly Window[]): number | null {
+  const costs = [1, 2].map((turn) => {
+    const windows = all.filter((window) => window.turn === turn).slice(-LEAST_WINDOWS);
+    return windows.length === LEAST_WINDOWS && haveReference(windows) ? median(relativeCosts(windows)) : Number.NaN;
+  }) as [number, number];
+  const change = costs[1] - costs[0];
+  return Number.isNaN(change) ? null : change;
 }
 
 /** How long a server was slow after its start, at one endpoint. */
@@ -101,10 +104,10 @@ export interface Coldness {
 /** Within this, ln scale, a window counts as warm: about twice the noise of a window. */
 const NEARLY = 0.1;
 
-/** @returns the windows right after a restart, on the same cores; none where they are fewer than four, or had no reference. */
+/** @returns the windows right after a restart that had a reference, on the same cores; none where they are fewer than four. */
 export function descentOf(windows: readonly Window[]): readonly Window[] {
-  const first = windows.filter(({ roaming }) => roaming === windows[0]?.roaming);
-  return first.length >= 4 && haveReference(first) ? first : [];
+  const first = windows.filter(({ turn, referenceUs }) => turn === windows[0]?.turn && referenceUs !== null);
+  return first.length >= 4 ? first : [];
 }
 
 /** @param all windows since a restart. @returns null where its descent was not seen. */

@@ -13,7 +13,7 @@ import {
   type Standing,
   stateOf,
 } from "./statistics.ts";
-import { cooledBy, TOLERANCE, type Warmths } from "./steadiness.ts";
+import { changeOf, TOLERANCE, type Warmths } from "./steadiness.ts";
 import { explain, UNRANKED, type Verdict } from "./verdict.ts";
 
 /** What a run says of one target at one endpoint; null where it did not see it. */
@@ -79,8 +79,7 @@ export function analyse(slices: readonly Slice[], context: Context): Table[] {
       const solos = group.filter(({ kind }) => kind !== "duet");
       const duets = duetsOf(group);
       const targets = [...new Set(duets.flatMap(({ a, b }) => [a, b]))].sort();
-      const cooled = targets.map((name) => [name, cooledAt(endpoint, name, context)] as const);
-      const warming = warmingOf(group, drifts(targets, duets), new Map(cooled));
+      const warming = warmingOf(group, drifts(changesAt(endpoint, targets, context)));
       const comparison = compare(targets, duets, new Set(warming.keys()));
       const byName = Map.groupBy(solos, ({ name }) => name);
       const rows = rowsOf(byName, comparison?.standings ?? [], warming, (name) => context.histograms[name]?.[endpoint]);
@@ -130,11 +129,7 @@ function duetsOf(slices: readonly Slice[]): Duet[] {
 const SWING = 0.1;
 
 /** Targets that were not steady, and why. */
-function warmingOf(
-  slices: readonly Slice[],
-  changed: ReadonlyMap<string, Drift>,
-  cooled: ReadonlyMap<string, number>,
-): Map<string, string> {
+function warmingOf(slices: readonly Slice[], changed: ReadonlyMap<string, Drift>): Map<string, string> {
   const unsteady = Map.groupBy(
     slices.filter(({ warm }) => warm === "warming"),
     ({ name }) => name,
@@ -152,20 +147,17 @@ function warmingOf(
     }
     return swing > SWING ? [[name, `its cost swung by ${percent(swing)}`]] : [];
   });
-  const colder = [...cooled].flatMap(([name, by]): [string, string][] =>
-    by > COOLED ? [[name, `it cost ${(-Math.expm1(-by) * 100).toFixed(0)} % less right after its warm-up`]] : [],
+  return new Map([...meanwhile, ...before]);
+}
+
+/** By how much each target's cost changed between its two turns of a block, ln scale, as far as that was seen. */
+const changesAt = (endpoint: string, targets: readonly string[], { blocks }: Context): Map<string, number[]> =>
+  new Map(
+    targets.map((name) => [
+      name,
+      blocks.flatMap(({ warmup }) => changeOf(warmup[name]?.[endpoint]?.windows ?? []) ?? []),
+    ]),
   );
-  return new Map([...colder, ...meanwhile, ...before]);
-}
-
-/** More than the noise of windows, of which the cheapest are taken, makes of a server that stays as it is. */
-const COOLED = Math.log(1.2);
-
-/** @returns by how much a target's cost had risen since its warm-up when its slices began, ln scale: the median of the blocks. */
-function cooledAt(endpoint: string, name: string, { blocks }: Context): number {
-  const of = blocks.flatMap(({ warmup }) => cooledBy(warmup[name]?.[endpoint]?.windows ?? []) ?? []);
-  return of.length > 0 ? median(of) : 0;
-}
 
 function rowsOf(
   byName: ReadonlyMap<string, readonly Slice[]>,

@@ -1,8 +1,9 @@
+import { LEAST_WINDOWS } from "../analysis/steadiness.ts";
 import { takeFingerprint } from "../machine/fingerprint.ts";
 import { duration } from "../plan/duration.ts";
 import { isStep, WORKLOADS } from "../plan/endpoints.ts";
 import { nameOfTwin, originalOf } from "../plan/names.ts";
-import { orderOf, type Plan } from "../plan/plan.ts";
+import { orderOf, type Plan, type Step } from "../plan/plan.ts";
 import { isHere, type LocalSpec, type TargetSpec } from "../plan/targets.ts";
 import type { Slice } from "../records/slices.ts";
 import { percent } from "../report/format.ts";
@@ -16,7 +17,7 @@ import { type Calibration, calibrate, ceiling, lineSpeed } from "./calibrate.ts"
 import { lastBlock, type Session } from "./session.ts";
 import { duet, solo } from "./slices.ts";
 import { type Bracket, type Capacity, capacityOf, type Slo, STARTS, searchCapacity, type Trial } from "./slo.ts";
-import { keepBaseline, warmEndpoint, warmRestarted } from "./warmup.ts";
+import { warmEndpoint, warmRestarted } from "./warmup.ts";
 
 export const coresFor = (plan: Plan): Cores | null =>
   plan.targets.every(isHere) && plan.agents.length === 0 ? splitCores() : null;
@@ -25,12 +26,12 @@ export const coresFor = (plan: Plan): Cores | null =>
 export async function measure(session: Session): Promise<void> {
   const { manifest } = session;
   while (manifest.blocks.length < manifest.plan.amount.blocks) {
-    // A block that was interrupted keeps its number and its rows; whole endpoints of it count.
+    // A block that was interrupted keeps its number and its rows; slices of one server alone count.
     const block = 1 + lastBlock(session);
     const since = session.now();
     session.progress.now(`block ${block}: start`);
     await lookAtMachine(session, block);
-    await withTargets(session, manifest.plan.targets, (targets) => measureBlock(session, block, targets));
+    await measureBlock(session, block);
     await lookAtMachine(session, block);
     manifest.seconds.total += (session.now() - since) / 1e3;
   }
@@ -49,28 +50,36 @@ export async function withTargets<T>(
   specs: readonly TargetSpec[],
   use: (targets: Target[]) => Promise<T>,
 ): Promise<T> {
-  const { signal } = session;
-  const { plan } = session.manifest;
   const targets: Target[] = [];
   try {
-    for (const spec of specs) {
-      const target = await startTarget(session, spec);
-      const same = targets.filter(({ name }) => originalOf(name) === target.name).length;
-      const name = nameOfTwin(target.name, same + 1);
-      targets.push({ ...target, name });
-      if (target.identity && WORKLOADS[plan.workload].store) session.manifest.stores[name] = target.identity.store;
-      await verify(target, plan.endpoints, signal);
-    }
-    session.keeper = session.keepAwake(session.manifest, targets);
+    for (const spec of specs) targets.push(await startTarget(session, spec));
     return await use(targets);
   } finally {
-    await session.keeper?.stop();
-    session.keeper = null;
-    await Promise.all(targets.map((target) => target.stop()));
+    await stopAll(session);
   }
 }
 
-async function startTarget(session: Session, spec: TargetSpec): Promise<Target> {
+/** Starts a target, or attaches to one that runs, and asks it each endpoint once. @param name in this run; its own if left out */
+async function startTarget(session: Session, spec: TargetSpec, name?: string): Promise<Target> {
+  const { manifest, signal } = session;
+  const { plan } = manifest;
+  const started = await startOf(session, spec);
+  const alike = session.up.filter((one) => originalOf(one.name) === started.name).length;
+  const target = { ...started, name: name ?? nameOfTwin(started.name, alike + 1) };
+  session.up = [...session.up, target];
+  if (target.identity && WORKLOADS[plan.workload].store) manifest.stores[target.name] = target.identity.store;
+  await verify(target, plan.endpoints, signal);
+  return target;
+}
+
+async function stop(session: Session, target: Target): Promise<void> {
+  session.up = session.up.filter((one) => one !== target);
+  await target.stop();
+}
+
+const stopAll = (session: Session) => Promise.all(session.up.map((target) => stop(session, target)));
+
+async function startOf(session: Session, spec: TargetSpec): Promise<Target> {
   const { manifest, signal } = session;
   if (spec.kind === "local") return startLocal(session, spec);
   if (spec.kind === "url") return attach(spec, signal);
@@ -89,48 +98,76 @@ async function startLocal(session: Session, spec: LocalSpec): Promise<Target> {
   return session.start(spec, cores, signal, await session.stores.open(spec.env, cores));
 }
 
-async function measureBlock(session: Session, block: number, targets: Target[]): Promise<void> {
+/** One turn after the other: see `orderOf`. */
+async function measureBlock(session: Session, block: number): Promise<void> {
   const { manifest, progress } = session;
   const { plan } = manifest;
-  const { restart, endpoint: endpointSeconds, once } = duration(plan);
-  const names = targets.map(({ name }) => name);
-  const named = new Map(targets.map((target) => [target.name, target]));
-  const find = (name: string) => named.get(name) as Target;
-  progress.now(`block ${block} warm-up`);
-  await warmRestarted(session, targets, plan.endpoints);
-  await keepBaseline(session, targets);
-  progress.done(restart);
-  if (manifest.ceiling === null) {
-    progress.now("calibration");
-    await calibrateGenerator(session, targets);
+  const seats = await seatsOf(session);
+  const rivals = plan.targets.every(isBesideFirst(plan)) ? seats.filter(({ canPlay }) => canPlay) : [];
+  const turns = orderOf(plan, block, namesOf(seats), namesOf(rivals));
+  session.warmth = {};
+  try {
+    for (const { name, partner, steps } of turns) {
+      for (const one of session.up) if (one.name !== partner) await stop(session, one);
+      progress.now(`block ${block} ${name}: start`);
+      const { spec } = seats.find((seat) => seat.name === name) as Seat;
+      const older = session.up.find((one) => one.name === partner);
+      const target = await startTarget(session, spec, name);
+      progress.now(`block ${block} ${name}: warm-up`);
+      await warmRestarted(session, [target], plan.endpoints);
+      await calibrateGenerator(session, target);
+      progress.done(duration(plan).start);
+      for (const step of steps) await takeStep(session, block, step, older ? [older, target] : [target]);
+    }
+  } finally {
+    await stopAll(session);
   }
-
-  const steps = orderOf(plan, block, names, plan.targets.every(isBesideFirst(plan)) ? rivals(targets) : []);
-  for (const { endpoint, duets, solos } of steps) {
-    progress.now(`block ${block} ${endpoint} warm-up`);
-    const latenciesMs = await warmEndpoint(session, targets, endpoint);
-    if (targets.some(({ name }) => manifest.calibration[name]?.[endpoint] === undefined)) {
-      await calibrateTargets(session, targets, endpoint, (name) => (plan.rate === null ? latenciesMs[name] : null));
-      progress.done(once / steps.length);
-    }
-    for (const [a, b] of duets) {
-      progress.now(`block ${block} ${endpoint}: ${a} and ${b}`);
-      await duet(session, block, endpoint, [find(a), find(b)]);
-    }
-    for (const name of solos) {
-      progress.now(`block ${block} ${endpoint}: ${name}`);
-      await solo(session, block, endpoint, find(name), plan.rate);
-    }
-    progress.done(endpointSeconds);
-    session.save();
-  }
-  manifest.blocks.push({ block, steps, warmup: session.warmth });
+  manifest.blocks.push({ block, turns, warmup: session.warmth });
   session.save();
 }
 
-/** Targets whose CPU time can be read. */
-const rivals = (targets: readonly Target[]) =>
-  targets.filter(({ pid, identity }) => pid !== null || identity !== null).map(({ name }) => name);
+/** @param up the older of two, if there is one, and the younger */
+async function takeStep(session: Session, block: number, { endpoint, duets, solo: name }: Step, up: readonly Target[]) {
+  const { manifest, progress } = session;
+  const { plan } = manifest;
+  const { endpoint: endpointSeconds, once } = duration(plan);
+  const target = up.at(-1) as Target;
+  progress.now(`block ${block} ${name}: ${endpoint}`);
+  // The older one is asked again where its windows are enough to tell whether it has changed.
+  const warmed = plan.amount.windows < LEAST_WINDOWS ? [target] : up;
+  const latenciesMs = await warmEndpoint(session, warmed, endpoint);
+  if (manifest.calibration[name]?.[endpoint] === undefined) {
+    await calibrateTarget(session, target, endpoint, plan.rate === null ? latenciesMs[name] : null);
+    progress.done(once);
+  }
+  for (const pair of duets) {
+    const [a, b] = pair.map((one) => up.find((each) => each.name === one) as Target) as [Target, Target];
+    await duet(session, block, endpoint, [a, b]);
+  }
+  await solo(session, block, endpoint, target, plan.rate);
+  progress.done(endpointSeconds);
+  session.save();
+}
+
+/** A target of the plan under its name in this run, and whether its CPU time can be read. */
+interface Seat {
+  readonly name: string;
+  readonly spec: TargetSpec;
+  readonly canPlay: boolean;
+}
+const namesOf = (seats: readonly Seat[]) => seats.map(({ name }) => name);
+
+/** What runs already is asked who it is; so a mistake is said before anything is measured. */
+async function seatsOf(session: Session): Promise<Seat[]> {
+  const seats: Seat[] = [];
+  for (const spec of session.manifest.plan.targets) {
+    const running = spec.kind === "url" ? await startTarget(session, spec) : null;
+    const alike = seats.filter(({ name }) => originalOf(name) === spec.name).length;
+    const name = running?.name ?? nameOfTwin(spec.name as string, alike + 1);
+    seats.push({ name, spec, canPlay: running === null || running.pid !== null || running.identity !== null });
+  }
+  return seats;
+}
 
 /** Whether a target is on the same machine as the first: only then does a duet cancel that machine's noise. */
 const isBesideFirst = (plan: Plan) => (spec: TargetSpec) => {
@@ -139,25 +176,23 @@ const isBesideFirst = (plan: Plan) => (spec: TargetSpec) => {
   return host(spec) === host(plan.targets[0]);
 };
 
-async function calibrateGenerator({ manifest, load, signal }: Session, targets: readonly Target[]): Promise<void> {
-  const { plan, cores } = manifest;
-  for (const target of targets.filter(({ pid }) => pid === null)) {
-    manifest.lineBytesPerSecond[target.name] ??= await lineSpeed(target, plan.connections, load);
-  }
+/** The generator, and the line to a target: each once. */
+async function calibrateGenerator({ manifest, load, signal }: Session, target: Target): Promise<void> {
+  const { plan, cores, lineBytesPerSecond } = manifest;
+  if (target.pid === null && lineBytesPerSecond[target.name] === undefined)
+    lineBytesPerSecond[target.name] = await lineSpeed(target, plan.connections, load);
   if (plan.agents.length === 0) manifest.ceiling ??= await ceiling(plan.connections, cores, signal);
 }
 
-async function calibrateTargets(
+async function calibrateTarget(
   { manifest, load }: Session,
-  targets: readonly Target[],
+  target: Target,
   endpoint: string,
-  loadedMs: (name: string) => number | null | undefined,
+  loadedMs: number | null | undefined,
 ): Promise<void> {
-  for (const target of targets) {
-    manifest.calibration[target.name] ??= {};
-    const ofTarget = manifest.calibration[target.name] as Record<string, Calibration>;
-    ofTarget[endpoint] ??= await calibrate(target, endpoint, loadedMs(target.name) ?? null, load);
-  }
+  manifest.calibration[target.name] ??= {};
+  const ofTarget = manifest.calibration[target.name] as Record<string, Calibration>;
+  ofTarget[endpoint] ??= await calibrate(target, endpoint, loadedMs ?? null, load);
 }
 
 /** Length of one attempt of the search: overload by 1 % must show as a queue longer than the promise. */
@@ -185,10 +220,10 @@ export async function measureCapacity(
       await withTargets(session, [spec], async ([target]) => {
         if (!target) return;
         await warmRestarted(session, [target], plan.endpoints);
-        await calibrateGenerator(session, [target]);
+        await calibrateGenerator(session, target);
         for (const endpoint of plan.endpoints) {
           await warmEndpoint(session, [target], endpoint);
-          await calibrateTargets(session, [target], endpoint, () => slo.limitMs);
+          await calibrateTarget(session, target, endpoint, slo.limitMs);
           const attempt = (rate: number) => tryRate(session, start, endpoint, target, rate, slo);
           const { goodput } = await solo(session, start, endpoint, target, null, 1);
           const key = `${target.name} ${endpoint}`;
@@ -228,14 +263,16 @@ async function tryRate(
 function judge(slice: Slice, of: readonly Slice[], { percentile, limitMs }: Slo): Trial {
   const field = ({ 50: "p50Ms", 90: "p90Ms", 99: "p99Ms", 99.9: "p999Ms" } as const)[percentile];
   const slow = of.toSorted((a, b) => b[field] - a[field])[0] as Slice;
-  const isStarved = slice.verdict === "starved";
-  const kept = isStarved ? null : false;
   if (slow[field] >= limitMs) {
     const where = slow.endpoint === slice.endpoint ? "" : ` of ${slow.endpoint}`;
-    const meanwhile = isStarved ? `, while the host or others had ${percent(slice.taken ?? 0)} of the cores' time` : "";
-    return { kept, why: `p${percentile}${where} was ${slow[field].toFixed(1)} ms${meanwhile}` };
+    const why = `p${percentile}${where} was ${slow[field].toFixed(1)} ms`;
+    if (slice.verdict !== "starved") return { kept: false, why };
+    return { kept: null, why: `${why}, while the host or others had ${percent(slice.taken ?? 0)} of the cores' time` };
   }
   if (slice.verdict === "on schedule") return { kept: true, why: "" };
   const late = `an answer took ${slice.maxMs.toFixed(0)} ms and held up later sends, so p${percentile} is not what users see`;
-  return { kept, why: slice.verdict === "service time" ? late : `the slice was ${slice.verdict}` };
+  return {
+    kept: slice.verdict === "starved" ? null : false,
+    why: slice.verdict === "service time" ? late : `the slice was ${slice.verdict}`,
+  };
 }

@@ -21,7 +21,6 @@ import { type Cores, moveTo } from "../targets/cores.ts";
 import type { Engine } from "../targets/engine.ts";
 import { start } from "../targets/local.ts";
 import type { Target } from "../targets/target.ts";
-import { type Keeper, keepAwake } from "./awake.ts";
 
 /** Everything that measuring in one run shares. */
 export interface Session {
@@ -37,19 +36,17 @@ export interface Session {
   readonly load: LoadGenerator;
   /** Starts a server of this machine. */
   readonly start: typeof start;
-  /** Keeps servers that are up from idling. */
-  readonly keepAwake: typeof keepAwake;
   /** Milliseconds since some moment. A simulation has its own clock, load and servers. */
   readonly now: () => number;
   /** Where servers in containers run, from the first of them on. */
   engine: Engine | null;
   /** Where servers keep content items, from the first of them on. */
   stores: Stores | null;
-  /** Of the servers that are up. */
-  keeper: Keeper | null;
+  /** Targets that are up, loaded or not. */
+  up: readonly Target[];
   /** A warm server beside which others are watched getting warm, on machines whose cores can be chosen. */
   reference: Target | null;
-  /** Since the last restart. */
+  /** Of the targets' last starts. */
   warmth: Warmths;
 }
 
@@ -141,11 +138,10 @@ function sessionOf(
     signal,
     load: generator,
     start,
-    keepAwake,
     now: () => performance.now(),
     engine: null,
     stores: null,
-    keeper: null,
+    up: [],
     reference: null,
     warmth: {},
     save: () => writeWhole(file, `${shortJson(manifest)}\n`),

@@ -36,11 +36,9 @@ export async function together(
 ): Promise<Measured[]> {
   const place = (target: Target) => (typeof endpointOf === "string" ? endpointOf : endpointOf(target));
   const watches = await Promise.all(targets.map((target) => watch(target)));
-  const up = [...new Set([...targets, ...(session.keeper?.targets ?? [])])];
-  const watched = session.manifest.cores && watchCores(session.manifest.cores, up, session.keeper?.pid ?? null);
-  session.keeper?.leave(targets);
+  const watched =
+    session.manifest.cores && watchCores(session.manifest.cores, [...new Set([...session.up, ...targets])]);
   const loads = await Promise.all(targets.map((target) => session.load(target.url, place(target), options, cores)));
-  session.keeper?.leave([]);
   const sum = (values: readonly (number | null)[]) =>
     values.reduce((all: number | null, one) => (all === null || one === null ? null : all + one), 0);
   const taken = watched?.(sum(loads.map(({ generatorCpu }) => generatorCpu))) ?? null;

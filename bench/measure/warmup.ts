@@ -16,10 +16,13 @@ import { type Measured, together } from "./slices.ts";
 
 /** Seconds of load per target after which a restart's warm-up ends, whatever the number of requests. */
 const MOST_SECONDS = 20;
+/** Windows after a restart are at least so long: fortio takes a tenth of a second to start. */
+const LEAST_SECONDS = 0.2;
 
 /**
  * After a restart: loads all targets at once, endpoint after endpoint, each until it has answered the least number of
- * requests; who has leaves, so that the slow ones get the time. They may use every core meanwhile.
+ * requests; who has leaves, so that the slow ones get the time. They may use every core meanwhile. In every other round the
+ * reference is beside them, so that it is seen how long they are slow.
  */
 export async function warmRestarted(
   session: Session,
@@ -27,20 +30,22 @@ export async function warmRestarted(
   endpoints: readonly string[],
 ): Promise<void> {
   const { plan, cores } = session.manifest;
-  const { warmRequests, windowSeconds } = plan.amount;
+  const { warmRequests, windows } = plan.amount;
+  const windowSeconds = Math.max(plan.amount.windowSeconds, LEAST_SECONDS);
   // Where servers write, the generator is another one, and so would be what both have in common.
   if (cores && !WORKLOADS[plan.workload].store) session.reference ??= await startReference(session);
-  session.warmth = Object.fromEntries(targets.map(({ name }) => [name, {}]));
+  for (const { name } of targets) session.warmth[name] = {};
   const asked = new Map(targets.map(({ name }) => [name, 0]));
   const late = () =>
     targets.filter(({ name, startupMs }) => startupMs !== null && (asked.get(name) as number) < warmRequests);
   const all = warmedBy(targets, plan.workload, endpoints);
   const roaming = letRoam(session, targets);
   try {
-    for (let used = 0; late().length > 0 && used < MOST_SECONDS; used += windowSeconds * all.length) {
+    for (let round = 0; late().length > 0 && round * windowSeconds * all.length < MOST_SECONDS; round++) {
       const loaded = late();
+      const beside = windows >= LEAST_WINDOWS && round % 2 === 0 ? session.reference : null;
       for (const endpoint of all) {
-        for (const { target, load } of await window(session, loaded, endpoint, roaming.cores)) {
+        for (const { target, load } of await window(session, loaded, endpoint, windowSeconds, beside, roaming.cores)) {
           asked.set(target.name, (asked.get(target.name) as number) + load.requests);
         }
       }
@@ -50,19 +55,6 @@ export async function warmRestarted(
   }
 }
 
-/**
- * What routes cost where they are measured, right after a restart: whether a server has got cold by the time of its slices
- * is told from this. Only where those are preceded by windows enough to compare.
- */
-export async function keepBaseline(session: Session, targets: readonly Target[]): Promise<void> {
-  const { plan } = session.manifest;
-  if (!session.reference || plan.amount.windows < LEAST_WINDOWS) return;
-  for (let n = 0; n < LEAST_WINDOWS; n++) {
-    for (const endpoint of warmedBy(targets, plan.workload, plan.endpoints)) await window(session, targets, endpoint);
-  }
-}
-
-/** A server that stays warm through all blocks: what happens to it in a window of load, the host did. */
 function startReference({ manifest, signal, start }: Session): Promise<Target> {
   return start({ ...parseTarget(REFERENCE, [REFERENCE]), name: "reference" }, manifest.cores?.server, signal);
 }
@@ -80,13 +72,15 @@ export async function warmEndpoint(
   targets: readonly Target[],
   endpoint: string,
 ): Promise<Record<string, number>> {
+  const { windows, windowSeconds } = session.manifest.plan.amount;
   const latencies: Record<string, number> = {};
+  for (const { name } of targets) warmthOf(session, name, endpoint).turn++;
   let loaded = targets;
   for (let n = 1; loaded.length > 0 && n <= MOST_WINDOWS; n++) {
-    for (const { target, load } of await window(session, loaded, endpoint)) {
+    for (const { target, load } of await window(session, loaded, endpoint, windowSeconds, session.reference)) {
       latencies[target.name] ??= load.averageMs / (targets.length + (session.reference ? 1 : 0));
     }
-    if (n < session.manifest.plan.amount.windows) continue;
+    if (n < windows) continue;
     const series = loaded.map(({ name }) => relativeCosts(warmthOf(session, name, endpoint).windows.slice(-n)));
     const noise = noiseOf(series);
     loaded = loaded.filter(({ name }, i) => {
@@ -111,34 +105,40 @@ function warmedBy(targets: readonly Target[], workload: Workload, endpoints: rea
 export function warmthOf(session: Session, name: string, endpoint: string): Warmth {
   session.warmth[name] ??= {};
   const ofTarget = session.warmth[name] as Record<string, Warmth>;
-  ofTarget[endpoint] ??= { windows: [], steady: null };
+  ofTarget[endpoint] ??= { windows: [], steady: null, turn: 0 };
   return ofTarget[endpoint] as Warmth;
 }
 
-/** Loads targets at once, beside the reference, and keeps what a request cost. @param cores of the generators, where all roam */
+/**
+ * Loads targets at once, and keeps what a request cost.
+ * @param seconds of load per server
+ * @param reference loaded beside them
+ * @param cores of the generators, where all roam
+ */
 async function window(
   session: Session,
   targets: readonly Target[],
   endpoint: string,
+  seconds: number,
+  reference: Target | null,
   cores?: string,
 ): Promise<Measured[]> {
-  const { connections, amount } = session.manifest.plan;
-  const { reference } = session;
+  const { connections } = session.manifest.plan;
   const beside = reference ? [reference] : [];
-  const seconds = amount.windowSeconds * (targets.length + beside.length);
+  const options = { connections, seconds: seconds * (targets.length + beside.length) };
   const place = (target: Target) => (target === reference && !ENDPOINTS.includes(endpoint) ? "/plain" : endpoint);
-  const seen = await together(session, [...beside, ...targets], place, { connections, seconds }, cores);
-  session.manifest.seconds.loaded += seconds;
+  const seen = await together(session, [...beside, ...targets], place, options, cores);
+  session.manifest.seconds.loaded += options.seconds;
   const [first] = seen;
   const measured = seen.slice(beside.length);
   for (const one of measured) {
     if (one.load.goodput === 0) continue; // the slices will say what is wrong
-    const { windows } = warmthOf(session, one.target.name, endpoint);
+    const { windows, turn } = warmthOf(session, one.target.name, endpoint);
     windows.push({
       requests: (windows.at(-1)?.requests ?? 0) + one.load.requests,
       costUs: costOf(one),
       referenceUs: reference && first ? costOf(first) : null,
-      ...(cores && { roaming: true }),
+      turn,
     });
   }
   return measured;

@@ -11,8 +11,8 @@ const WARMUP_OVERHEAD_SECONDS = 0.08;
 const READING_SECONDS = 1.5;
 /** What a restart of one server costs, and asking it every endpoint once. */
 const START_SECONDS = 0.6;
-/** A request of warm-up, server and generator together on two cores, averaged over servers and endpoints. */
-const WARM_REQUEST_SECONDS = 5e-5;
+/** A request of warm-up, server and generator together on two cores, averaged over servers and endpoints; half as much again beside a reference. */
+const WARM_REQUEST_SECONDS = 6e-5;
 /** A sequence of six requests by k6, likewise. */
 const WARM_SEQUENCE_SECONDS = 2e-3;
 /** Looking at the machine before and after a block. */
@@ -21,34 +21,33 @@ const FINGERPRINT_SECONDS = 5;
 export const UNLOADED_SECONDS = 0.1;
 const CEILING_SECONDS = 2;
 
-/** @returns about how long it takes, in seconds: a restart of all servers, an endpoint of a block, and what comes once. */
-export function duration({
-  workload,
-  targets,
-  endpoints,
-  amount,
-  rate,
-}: Plan): Record<"restart" | "endpoint" | "once", number> {
+/** @returns about how long it takes, in seconds: a start and warm-up, an endpoint in a turn, and what an endpoint takes once. */
+export function duration({ workload, targets, amount, rate }: Plan): Record<"start" | "endpoint" | "once", number> {
   const { cycles, duetSeconds, soloSeconds, warmRequests, windowSeconds, windows } = amount;
   const reading = targets.some((spec) => spec.kind === "docker" && !isHere(spec)) ? READING_SECONDS : 0;
-  const duets = hasDuets({ targets, rate }) ? cycles * (duetSeconds + SLICE_OVERHEAD_SECONDS + reading) : 0;
-  const solo = soloSeconds + SLICE_OVERHEAD_SECONDS / 2 + reading;
-  const warmSeconds = workload === "content" ? WARM_SEQUENCE_SECONDS : WARM_REQUEST_SECONDS;
-  const window = windowSeconds + WARMUP_OVERHEAD_SECONDS;
-  const { store, warmed } = WORKLOADS[workload];
-  const baselines = store || windows < LEAST_WINDOWS ? 0 : LEAST_WINDOWS * warmed.length;
-  const started = targets.filter(({ kind }) => kind !== "url").length;
+  const isPair = hasDuets({ targets, rate });
+  const duets = isPair ? cycles * (duetSeconds + SLICE_OVERHEAD_SECONDS + reading) : 0;
+  const warmed = isPair && windows >= LEAST_WINDOWS ? 2 : 1;
+  const beside = WORKLOADS[workload].store ? 0 : 1;
+  const warmSeconds =
+    workload === "content" ? WARM_SEQUENCE_SECONDS : WARM_REQUEST_SECONDS * (windows < LEAST_WINDOWS ? 1 : 1.5);
+  const isStarted = targets.some(({ kind }) => kind !== "url");
   return {
-    restart:
-      targets.length * (START_SECONDS + baselines * window) +
-      started * warmRequests * warmSeconds +
-      FINGERPRINT_SECONDS,
-    endpoint: targets.length * (windows * window + duets + solo),
-    once: targets.length * endpoints.length * (UNLOADED_SECONDS + SLICE_OVERHEAD_SECONDS / 2) + CEILING_SECONDS,
+    start: isStarted ? START_SECONDS + warmRequests * warmSeconds : 0,
+    endpoint:
+      windows * (windowSeconds * (warmed + beside) + WARMUP_OVERHEAD_SECONDS) +
+      duets +
+      soloSeconds +
+      SLICE_OVERHEAD_SECONDS / 2 +
+      reading,
+    once: UNLOADED_SECONDS + SLICE_OVERHEAD_SECONDS / 2,
   };
 }
 
 export function totalSeconds(plan: Plan): number {
-  const { restart, endpoint, once } = duration(plan);
-  return once + plan.amount.blocks * (restart + endpoint * plan.endpoints.length);
+  const { start, endpoint, once } = duration(plan);
+  const { targets, endpoints, amount } = plan;
+  const starts = targets.length + (hasDuets(plan) ? 1 : 0);
+  const block = FINGERPRINT_SECONDS + starts * start + targets.length * endpoints.length * endpoint;
+  return CEILING_SECONDS + targets.length * endpoints.length * once + amount.blocks * block;
 }

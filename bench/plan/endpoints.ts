@@ -15,11 +15,10 @@ const ROUTES = ENDPOINTS.filter((path) => !/\/(5|10)$/.test(path));
 /**
  * What servers are asked for; where content items are kept, each server begins with the same and with a copy of its own.
  * `warmed` after a restart, whatever is measured: one endpoint per route, as more rows are the same code more often.
- * `awake`: what they are asked for now and then while others are measured.
  */
 export const WORKLOADS = {
-  read: { endpoints: ENDPOINTS, warmed: ROUTES, awake: ROUTES, store: false },
-  content: { endpoints: [SEQUENCE], warmed: [SEQUENCE], awake: ["/content?limit=1"], store: true },
-  users: { endpoints: ["/users", "POST /users"], warmed: ["/users", "POST /users"], awake: ["/users"], store: true },
+  read: { endpoints: ENDPOINTS, warmed: ROUTES, store: false },
+  content: { endpoints: [SEQUENCE], warmed: [SEQUENCE], store: true },
+  users: { endpoints: ["/users", "POST /users"], warmed: ["/users", "POST /users"], store: true },
 } as const;
 export type Workload = keyof typeof WORKLOADS;

@@ -110,27 +110,48 @@ export function makePlan(options: Options, servers: readonly string[]): Plan {
 export const hasDuets = ({ targets, rate }: Pick<Plan, "targets" | "rate">): boolean =>
   targets.length > 1 && rate === null;
 
-/** What a block does at one endpoint: duets first, then solo slices. */
+/** What is done at one endpoint while a server and the one before it are up: duets first, then a slice of it alone. */
 export interface Step {
   readonly endpoint: string;
   readonly duets: readonly (readonly [string, string])[];
-  readonly solos: readonly string[];
+  readonly solo: string;
+}
+
+/** A server starts, and plays with the one before it, which stops when the next one comes. */
+export interface Turn {
+  readonly name: string;
+  /** Null for one that plays no duets. */
+  readonly partner: string | null;
+  readonly steps: readonly Step[];
 }
 
 /**
- * The order of one block, the same for the same seed: endpoints shuffled, and for each random cycles over the servers
- * in which neighbours play a duet, so that each server plays as often as any other, then solo slices, shuffled.
+ * The order of one block, the same for the same seed. The servers form a random ring, in which each plays duets with the
+ * one before it and the one after it: once as the younger and once as the older of two. So none lives longer than two
+ * turns, and what age does to servers cancels in their differences. The ring closes with a second start of the first.
  * @param names of the targets; @param rivals those of them that can play duets
  */
-export function orderOf(plan: Plan, block: number, names: readonly string[], rivals: readonly string[]): Step[] {
+export function orderOf(plan: Plan, block: number, names: readonly string[], rivals: readonly string[]): Turn[] {
   const random = randomOf(plan.seed, block);
-  return random.shuffle(plan.endpoints).map((endpoint) => ({
-    endpoint,
-    duets: Array.from({ length: hasDuets(plan) && rivals.length > 1 ? plan.amount.cycles : 0 }, () =>
-      random.shuffle(rivals),
-    ).flatMap((cycle) => cycle.map((name, i): [string, string] => [name, cycle[(i + 1) % cycle.length] as string])),
-    solos: random.shuffle(names),
-  }));
+  const turn = (name: string, partner: string | null): Turn => ({
+    name,
+    partner,
+    steps: random.shuffle(plan.endpoints).map((endpoint) => ({
+      endpoint,
+      duets: Array.from({ length: partner === null ? 0 : plan.amount.cycles }, (_, i): [string, string] =>
+        i % 2 === 0 ? [partner as string, name] : [name, partner as string],
+      ),
+      solo: name,
+    })),
+  });
+  const ring = hasDuets(plan) && rivals.length > 1 ? random.shuffle(rivals) : [];
+  const alone = random.shuffle(names.filter((name) => !ring.includes(name)));
+  const [first] = ring;
+  return [
+    ...(first === undefined ? [] : [{ name: first, partner: null, steps: [] }]),
+    ...ring.map((partner, i) => turn(ring[(i + 1) % ring.length] as string, partner)),
+    ...alone.map((name) => turn(name, null)),
+  ];
 }
 
 function randomOf(seed: number, block: number) {

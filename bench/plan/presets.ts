@@ -1,10 +1,10 @@
 import type { Workload } from "./endpoints.ts";
 
-/** How much is measured: restarts, and what is done between two of them. */
+/** How much is measured: restarts, and what is done in a server's turn after each. */
 export interface PresetAmounts {
   /** Restarts of every server: the repetitions. */
   readonly blocks: number;
-  /** Random cycles of duets per block and endpoint; each server plays two duets in a cycle. */
+  /** Duets of each two neighbours at each endpoint; each server has two neighbours. */
   readonly cycles: number;
   readonly duetSeconds: number;
   /** Length of a solo slice: one per server, endpoint and block. */
@@ -24,20 +24,20 @@ export const PRESETS = {
   quick: {
     blocks: 2,
     cycles: 1,
-    duetSeconds: 0.4,
+    duetSeconds: 0.3,
     soloSeconds: 0.1,
     warmRequests: 40_000,
-    windowSeconds: 0.1,
+    windowSeconds: 0.05,
     windows: 2,
     twin: false,
   },
   standard: {
-    blocks: 4,
+    blocks: 3,
     cycles: 2,
-    duetSeconds: 0.5,
+    duetSeconds: 0.7,
     soloSeconds: 0.3,
     warmRequests: 80_000,
-    windowSeconds: 0.15,
+    windowSeconds: 0.06,
     windows: 3,
     twin: true,
   },
@@ -46,8 +46,8 @@ export const PRESETS = {
     cycles: 2,
     duetSeconds: 0.8,
     soloSeconds: 0.4,
-    warmRequests: 150_000,
-    windowSeconds: 0.25,
+    warmRequests: 120_000,
+    windowSeconds: 0.1,
     windows: 4,
     twin: true,
   },

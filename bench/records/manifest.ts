@@ -5,7 +5,7 @@ import type { Fingerprint } from "../machine/fingerprint.ts";
 import type { Machine } from "../machine/identity.ts";
 import type { Calibration } from "../measure/calibrate.ts";
 import type { Capacity, Slo } from "../measure/slo.ts";
-import type { Plan, Step } from "../plan/plan.ts";
+import type { Plan, Turn } from "../plan/plan.ts";
 import type { Cores } from "../targets/cores.ts";
 import { findFile, readText } from "./files.ts";
 
@@ -32,7 +32,7 @@ export interface Manifest {
   /** Target -> endpoint -> the highest rate that keeps a promise, where that was searched. */
   capacities: Record<string, Record<string, Capacity & { readonly slo: Slo }>>;
   /** What was done, in this order; target -> endpoint -> its warm-up. */
-  blocks: { block: number; steps: readonly Step[]; warmup: Warmths }[];
+  blocks: { block: number; turns: readonly Turn[]; warmup: Warmths }[];
   /** Target -> endpoint -> latencies of all its solo slices. */
   histograms: Record<string, Record<string, Histogram>>;
   seconds: { loaded: number; total: number };

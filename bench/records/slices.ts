@@ -8,7 +8,7 @@ import type { Verdict } from "../analysis/verdict.ts";
 import { findFile, readText, runFile, sixDigits } from "./files.ts";
 
 /** How slices are made. Rows of different protocols must not be compared. */
-export const PROTOCOL = 3;
+export const PROTOCOL = 4;
 
 /** One target under load at one endpoint: one row of results/<run>.csv. Null is an empty field: not known, or not so. */
 export interface Slice {

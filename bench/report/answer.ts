@@ -30,9 +30,7 @@ function notWarm(endpoints: readonly Endpoint[]): string[] {
   );
   return found.length === 0
     ? []
-    : [
-        `Still warming, so not ranked and not called different from any: ${found.join("; ")}. Raise --warmup; those that cost less right after it stay warmer where fewer servers are measured at once.`,
-      ];
+    : [`Still warming, so not ranked and not called different from any: ${found.join("; ")}. Raise --warmup.`];
 }
 
 /** Writes per request of the content API. */

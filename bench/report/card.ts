@@ -15,7 +15,7 @@ import { render } from "./text.ts";
 const NOISY = 0.1;
 
 /** Some have not arrived, some got cold again while others were measured. */
-const REMEDY = "raise --warmup, or measure fewer at once";
+const REMEDY = "raise --warmup";
 
 /** Verdicts that are said of an endpoint, as its numbers are of something else than the servers. */
 const ELSEWHERE = new Set(["network-bound", "bandwidth-bound", "rate-limited", "invalid", "service time"]);

@@ -35,16 +35,15 @@ export function order(plan: Plan): string {
       i > 0 && plan.amount.twin && i === plan.targets.length - 1 ? 2 : 1,
     ),
   );
-  return Array.from({ length: plan.amount.blocks }, (_, i) => {
-    const steps = orderOf(plan, i + 1, names, names);
-    return [
-      `block ${i + 1}`,
-      ...steps.map(
-        ({ endpoint, duets, solos }) =>
-          `  ${endpoint}: ${duets.map((pair) => pair.join(" and ")).join("; ")}; alone ${solos.join(", ")}`,
-      ),
-    ].join("\n");
-  }).join("\n");
+  return Array.from({ length: plan.amount.blocks }, (_, i) => [
+    `block ${i + 1}`,
+    ...orderOf(plan, i + 1, names, names).map(({ name, partner, steps }) => {
+      const with_ = partner === null ? "" : ` with ${partner}`;
+      return `  ${name}${with_}: ${steps.map(({ endpoint }) => endpoint).join(" ") || "warm-up only"}`;
+    }),
+  ])
+    .flat()
+    .join("\n");
 }
 
 /** One line for two targets at one endpoint. */

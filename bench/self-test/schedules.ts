@@ -1,6 +1,6 @@
 import type { Interval } from "../analysis/statistics.ts";
 import { TOLERANCE } from "../analysis/steadiness.ts";
-import { analyse, NOTHING, type Table } from "../analysis/tables.ts";
+import { analyse, type Table } from "../analysis/tables.ts";
 import { measure } from "../measure/blocks.ts";
 import type { Session } from "../measure/session.ts";
 import { makePlan, type Plan } from "../plan/plan.ts";
@@ -32,7 +32,7 @@ export function scheduledPlan({ connections, warmup }: { connections: number; wa
 /** Measures servers that change their cost after a known number of requests. @param session of a scheduledPlan */
 export async function measureSchedules(session: Session): Promise<ScheduleFinding[]> {
   await measure(session);
-  const [table] = analyse(session.slices, NOTHING);
+  const [table] = analyse(session.slices, session.manifest);
   const flats = Object.entries(SCHEDULES).filter(([name]) => name.startsWith("flat"));
   return Object.entries(SCHEDULES)
     .filter(([name]) => !name.startsWith("flat"))

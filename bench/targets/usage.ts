@@ -152,7 +152,6 @@ const TICK_MS = 10;
 /**
  * Watches the cores of a run while they are loaded.
  * @param servers that are up, loaded or not
- * @param helper a process that works for the run on the generators' cores
  * @returns a function of the generators' CPU time ÷ time, null where that cannot be seen; it ends the watch and says which
  *   part of the time the host or other processes had the cores: of the servers' or of the generators' cores, whichever
  *   is more
@@ -160,25 +159,25 @@ const TICK_MS = 10;
 export function watchCores(
   cores: Cores,
   servers: readonly Pick<Target, "pid" | "databasePid">[],
-  helper: number | null,
 ): (generatorCpu: number | null) => number {
-  const ranMs = (pids: readonly (number | null)[]) =>
-    total(threadTimes(pids.flatMap((pid) => (pid === null ? [] : family(pid)))).values());
-  const oursMs = () => [ranMs(servers.flatMap(({ pid, databasePid }) => [pid, databasePid])), ranMs([helper])];
+  const oursMs = () => {
+    const pids = servers.flatMap(({ pid, databasePid }) => [pid, databasePid]);
+    return total(threadTimes(pids.flatMap((pid) => (pid === null ? [] : family(pid)))).values());
+  };
   const since = performance.now();
   const ourUsage = process.cpuUsage();
-  const [serversBefore, helperBefore] = oursMs() as [number, number];
+  const serversBefore = oursMs();
   const sides = [cores.server, cores.generator].map(parseCpuList).map((of) => ({ of, before: readCores(of) }));
   return (generatorCpu) => {
     const after = sides.map(({ of }) => readCores(of));
     const spentMs = performance.now() - since;
-    const [serversAfter, helperAfter] = oursMs() as [number, number];
+    const serversAfter = oursMs();
     const { user, system } = process.cpuUsage(ourUsage);
     // A server whose CPU time is not seen may be on any of these cores: then nothing can be said of others.
     const ours =
       generatorCpu === null || servers.some(({ pid }) => pid === null)
         ? sides.map(() => Number.POSITIVE_INFINITY)
-        : [serversAfter - serversBefore, generatorCpu * spentMs + helperAfter - helperBefore + (user + system) / 1e3];
+        : [serversAfter - serversBefore, generatorCpu * spentMs + (user + system) / 1e3];
     const taken = sides.map(({ of, before }, i) => {
       const { busyMs, stolenMs } = after[i] as (typeof after)[0];
       const others = busyMs - before.busyMs - (ours[i] as number);

@@ -20,8 +20,9 @@ beforeEach(() => {
   jStat.setRandom(() => random.next());
 });
 
+const OPTIONS = { urls: [], names: [], servers: [], connections: 100, preset: "quick", seed: 1 } as const;
 const pairPlan = (endpoints: readonly string[]) => ({
-  ...makePlan({ urls: [], names: [], servers: [], endpoints, connections: 100, preset: "quick", seed: 1 }, SERVERS),
+  ...makePlan({ ...OPTIONS, endpoints }, SERVERS),
   targets: [],
   amount: PAIR,
 });
@@ -50,7 +51,7 @@ test("self-test in simulated time: duets see 5 % more work and no difference whe
 });
 
 test("servers of known schedule come out within 3 % of the truth, or as warming", async () => {
-  const cost: Cost = ({ name }, _, n) => 30 * (SCHEDULES[name] as (typeof SCHEDULES)[string]).factor(n);
+  const cost: Cost = ({ name }, _, n) => 30 * (SCHEDULES[name]?.factor(n) ?? 1);
   const session = await simulate(scheduledPlan({ connections: 100 }), newFile(), cost, { ...NOISY, restart: 0.004 });
   const findings = await measureSchedules(session);
   console.log(findings.map(scheduleLine).join("\n"));

@@ -12,7 +12,7 @@ import { type Bracket, capacityOf, parseSlo, searchCapacity } from "../../bench/
 import { totalSeconds } from "../../bench/plan/duration.ts";
 import { ENDPOINTS } from "../../bench/plan/endpoints.ts";
 import { makePlan, type Options, orderOf } from "../../bench/plan/plan.ts";
-import { PRESETS } from "../../bench/plan/presets.ts";
+import type { PRESETS } from "../../bench/plan/presets.ts";
 import { parseTarget } from "../../bench/plan/targets.ts";
 import type { Slice } from "../../bench/records/slices.ts";
 import { type Cores, parseCpuList, pinned, splitCores } from "../../bench/targets/cores.ts";
@@ -56,24 +56,41 @@ describe("plan", () => {
     expect(plan({ preset: "full", urls: ["http://a"] }).targets).toHaveLength(1);
   });
 
-  test("a block's order is a random cycle of duets per endpoint, the same for the same seed", () => {
+  test("in a block the servers form a random ring of turns, the same for the same seed", () => {
     const names = ["a", "b", "c", "d", "e"];
     const of = (seed: number, block: number) => orderOf(plan({ preset: "standard", seed }), block, names, names);
     expect(of(1, 1)).toEqual(of(1, 1));
     expect(of(1, 1)).not.toEqual(of(1, 2));
     expect(of(1, 1)).not.toEqual(of(2, 1));
-    expect(of(1, 1).map(({ endpoint }) => endpoint)).not.toEqual(ENDPOINTS);
-    for (const { duets, solos } of of(3, 4)) {
-      const { cycles } = PRESETS.standard;
-      expect(duets).toHaveLength(cycles * names.length);
-      for (const name of names) {
-        expect(duets.filter((pair) => pair.includes(name))).toHaveLength(2 * cycles);
-        expect(duets.every(([a, b]) => a !== b)).toBe(true);
+    expect(of(1, 1)[1]?.steps.map(({ endpoint }) => endpoint)).not.toEqual(ENDPOINTS);
+    const [first, ...turns] = of(3, 4);
+    expect(first).toEqual({ name: expect.any(String), partner: null, steps: [] });
+    // Whoever joins plays with the one that joined before it, and the first comes again in the end.
+    const before = [first, ...turns].map((turn) => turn?.name ?? "");
+    for (const [i, { partner }] of turns.entries()) expect(partner).toBe(before[i] as string);
+    expect(turns.map(({ name }) => name).toSorted()).toEqual(names);
+    expect(turns.at(-1)?.name).toBe(first?.name as string);
+    for (const { name, partner, steps } of turns) {
+      expect(steps.map(({ endpoint }) => endpoint).toSorted()).toEqual(ENDPOINTS.toSorted());
+      for (const { duets, solo } of steps) {
+        expect([duets, solo]).toEqual([
+          [
+            [partner as string, name],
+            [name, partner as string],
+          ],
+          name,
+        ]);
       }
-      expect(solos.toSorted()).toEqual(names);
     }
-    expect(orderOf(plan({}), 1, ["a"], ["a"])[0]?.duets).toEqual([]);
-    expect(orderOf(plan({ rate: 100 }), 1, names, names)[0]?.duets).toEqual([]);
+    for (const alone of [orderOf(plan({}), 1, ["a"], ["a"]), orderOf(plan({ rate: 100 }), 1, names, names)]) {
+      for (const { partner, steps } of alone) {
+        expect([partner, steps.length]).toEqual([null, ENDPOINTS.length]);
+        expect(steps.flatMap(({ duets }) => duets)).toEqual([]);
+      }
+    }
+    const mixed = orderOf(plan({}), 1, ["a", "b", "silent"], ["a", "b"]);
+    expect(mixed).toHaveLength(4);
+    expect(mixed.at(-1)).toMatchObject({ name: "silent", partner: null });
   });
 
   test("a target is a server, its driver and its workers", () => {
@@ -454,29 +471,24 @@ testIf(
 testIf(
   splitCores() !== null,
   "cores are chosen on Linux with two of them",
-  "what the run's own servers and helpers do is not taken for others, loaded or not",
+  "what the run's own servers do is not taken for others, loaded or not",
   async () => {
     const cores = splitCores() as Cores;
-    const spin = (core: string) =>
-      run(["taskset", "-c", `${parseCpuList(core)[0]}`, "sh", "-c", "while :; do :; done"]);
-    const [server, helper] = [spin(cores.server), spin(cores.generator)];
+    const server = run(["taskset", "-c", `${parseCpuList(cores.server)[0]}`, "sh", "-c", "while :; do :; done"]);
     try {
-      const ours = [{ pid: server.pid, databasePid: null }];
-      const [all, known] = [watchCores(cores, [], null), watchCores(cores, ours, helper.pid)];
+      const [all, known] = [watchCores(cores, []), watchCores(cores, [{ pid: server.pid, databasePid: null }])];
       const ran = () =>
-        [server, helper].map(({ pid }) =>
-          threadTimes([pid])
-            .values()
-            .reduce((sum, ms) => sum + ms, 0),
-        );
+        threadTimes([server.pid])
+          .values()
+          .reduce((sum, ms) => sum + ms, 0);
       const [since, before] = [performance.now(), ran()];
       await sleep(1_000);
-      // Whatever else runs here, on each side at least what the spinner got is left out; half of it, for ticks of 10 ms.
-      const share = Math.min(...ran().map((ms, i) => ms - (before[i] as number))) / (performance.now() - since);
+      // Whatever else runs here, at least what the spinner got is left out; half of it, for ticks of 10 ms.
+      const share = (ran() - before) / (performance.now() - since);
       expect(share).toBeGreaterThan(0);
       expect(all(0) - known(0)).toBeGreaterThan(share / 2 / parseCpuList(cores.server).length);
     } finally {
-      for (const { child } of [server, helper]) child.kill("SIGKILL");
+      server.child.kill("SIGKILL");
     }
   },
 );
@@ -511,7 +523,7 @@ test("a duet counts where both answered, together", async () => {
     const results = newFile();
     const manifest = { plan: { connections: 8, amount: { duetSeconds: 1 } }, cores: null, seconds: { loaded: 0 } };
     const load = async (url: string) => ({ ...ok, ...(url === "b" ? loads.shift() : {}) });
-    const session = { manifest, load, slices: [], warmth: {}, keeper: null, results } as unknown as Session;
+    const session = { manifest, load, slices: [], warmth: {}, up: [], results } as unknown as Session;
     await duet(session, 1, "/plain", [a as Target, b as Target]);
     return session.slices.map(({ verdict }) => verdict);
   };

@@ -3,8 +3,8 @@ import { describe, expect, test } from "bun:test";
 import { generateMersenne53Randomizer } from "@faker-js/faker";
 import { compare, type Duet, drifts, median } from "../../bench/analysis/statistics.ts";
 import {
+  changeOf,
   coldnessOf,
-  cooledBy,
   isChanging,
   LEAST_WINDOWS,
   MOST_WINDOWS,
@@ -91,25 +91,39 @@ describe("2,000 series each, with tails as heavy as those of duets", () => {
     const PER_DUET = 6_000;
     const run = (sd: number) => {
       let warming = false;
+      const changes = names.map((): number[] => []);
       const duets = times(4, (block) => {
-        // Where in its period it is when the slices begin differs from block to block.
+        // Where in its period it is when its turn begins differs from block to block, and so does it in its second turn.
         let requests = 100_000 + Math.floor(random.next() * 40_000);
         const next = (n: number) => {
           const inside = times(20, (i) => factor(requests + (i * n) / 20));
           requests += n;
           return Math.log(inside.reduce((sum, one) => sum + one) / inside.length / settles);
         };
-        const series = names.map((_, i) => times(LEAST_WINDOWS, () => (i === 0 ? next(PER_WINDOW) : 0) + sd * heavy()));
-        if (isChanging(series[0] as number[], noiseOf(series))) warming = true;
-        return [0, 1].flatMap(() =>
-          names.map((a, i): Duet => {
-            const b = names[(i + 1) % names.length] as string;
-            const shift = [a, b].includes("t0") ? next(PER_DUET) * (a === "t0" ? 1 : -1) : 0;
+        const turns = times(2, () => {
+          const windows = names.map((_, i) =>
+            times(LEAST_WINDOWS, () => (i === 0 ? next(PER_WINDOW) : 0) + sd * heavy()),
+          );
+          if (isChanging(windows[0] as number[], noiseOf(windows))) warming = true;
+          const shifts = times(2, () => next(PER_DUET));
+          requests += Math.floor(random.next() * 40_000);
+          return { windows, shifts };
+        });
+        for (const [i, of] of changes.entries()) {
+          const [first, second] = turns.map(({ windows }) => median(windows[i] as number[])) as [number, number];
+          of.push(second - first);
+        }
+        return names.flatMap((a, i) => {
+          const b = names[(i + 1) % names.length] as string;
+          return times(2, (n): Duet => {
+            // t0 plays with the last as the younger, and with t1 as the older of two.
+            const shift = a === "t0" ? (turns[1]?.shifts[n] ?? 0) : b === "t0" ? -(turns[0]?.shifts[n] ?? 0) : 0;
             return { block, a, b, logRatio: shift + sd * heavy() };
-          }),
-        );
+          });
+        });
       }).flat();
-      const { swing, change } = drifts(names, duets).get("t0") ?? expect.unreachable();
+      const found = drifts(new Map(names.map((name, i) => [name, changes[i] as number[]])));
+      const { swing, change } = found.get("t0") ?? expect.unreachable();
       const effect = compare(names, duets)?.effects[0]?.mean ?? Number.NaN;
       const isFound = warming || swing > 0.1 || change.low > 1 || change.high < 1;
       return isFound || Math.abs(effect * (7 / 6)) <= 0.03;
@@ -150,21 +164,16 @@ test("a change is one of more than 3 % and more than the noise explains", () => 
   expect(isChanging([1, 1, 1, 1, 0, 0], 0.02)).toBe(true);
 });
 
-test("a server that has become colder since its warm-up is known by what it cost before", () => {
-  const windows = (costs: number[]): Window[] =>
-    costs.map((costUs, i) => ({ requests: i + 1, costUs, referenceUs: 1 }));
-  expect(cooledBy(windows([30, 10, 10, 10, 14, 15, 14]))).toBeCloseTo(Math.log(1.4), 9);
-  expect(cooledBy(windows([30, 20, 10, 10, 10, 10]))).toBeLessThan(0);
-  expect(cooledBy(windows([10, 10, 10, 14, 14]))).toBeNull();
-  // What it cost while it could use every core is not compared with what it costs on one that it shares.
-  const roaming = windows([5, 5, 5]).map((one) => ({ ...one, roaming: true }) as const);
-  expect(cooledBy([...roaming, ...windows([10, 10, 10, 10, 10, 10])])).toBeCloseTo(0, 9);
-  expect(cooledBy([...roaming, ...windows([10, 10, 10])])).toBeNull();
-  expect(cooledBy(windows([10, 10, 10, 14, 14, 14]).map((one) => ({ ...one, referenceUs: null })))).toBeNull();
-  // Of servers that stay as they are, one in a hundred seems colder by a fifth: the median of four blocks.
-  const flat = (sd: number) =>
-    median(times(4, () => cooledBy(windows(times(9, () => Math.exp(sd * heavy())))) ?? Number.NaN));
-  expect(share(8, () => flat(0.06) > Math.log(1.2))).toBeLessThan(0.01);
+test("how a server's cost changed is known by the windows of its two turns", () => {
+  const windows = (first: number[], second: number[]): Window[] =>
+    [[50, 40], first, second].flatMap((costs, turn) =>
+      costs.map((costUs, i) => ({ requests: i + 1, costUs, referenceUs: 1, turn })),
+    );
+  expect(changeOf(windows([10, 11, 10], [14, 15, 14]))).toBeCloseTo(Math.log(1.4), 9);
+  expect(changeOf(windows([30, 10, 11, 10], [10, 10, 10]))).toBeCloseTo(0, 9);
+  expect(changeOf(windows([10, 10, 10], [14, 14]))).toBeNull();
+  expect(changeOf(windows([10, 10, 10], []))).toBeNull();
+  expect(changeOf(windows([10, 10, 10], [14, 14, 14]).map((one) => ({ ...one, referenceUs: null })))).toBeNull();
 });
 
 test("how long a server was slow: requests and CPU time until it cost as much as in the end", () => {
@@ -172,6 +181,7 @@ test("how long a server was slow: requests and CPU time until it cost as much as
     requests: 1_000 * (i + 1),
     costUs: costUs * 2, // the host slows both
     referenceUs: 2,
+    turn: 0,
   }));
   expect(coldnessOf(windows)).toEqual({
     coldToWarm: expect.closeTo(4, 9) as never,
@@ -184,6 +194,8 @@ test("how long a server was slow: requests and CPU time until it cost as much as
     cpuSeconds: 0,
   });
   expect(coldnessOf(windows.slice(0, 3))).toBeNull();
-  const roaming = windows.map((one) => ({ ...one, roaming: true }) as const);
-  expect(coldnessOf([...roaming, ...windows.slice(0, 3)])).toEqual(coldnessOf(windows));
+  // What it costs on cores that it shares, and what was not seen beside a reference, is left out.
+  const others = windows.slice(0, 3).map((one) => ({ ...one, turn: 1 }));
+  expect(coldnessOf([...windows, ...others])).toEqual(coldnessOf(windows));
+  expect(coldnessOf(windows.map((one) => ({ ...one, referenceUs: null })))).toBeNull();
 });
