@@ -263,16 +263,14 @@ async function tryRate(
 function judge(slice: Slice, of: readonly Slice[], { percentile, limitMs }: Slo): Trial {
   const field = ({ 50: "p50Ms", 90: "p90Ms", 99: "p99Ms", 99.9: "p999Ms" } as const)[percentile];
   const slow = of.toSorted((a, b) => b[field] - a[field])[0] as Slice;
+  const isStarved = slice.verdict === "starved";
+  const kept = isStarved ? null : false;
   if (slow[field] >= limitMs) {
     const where = slow.endpoint === slice.endpoint ? "" : ` of ${slow.endpoint}`;
-    const why = `p${percentile}${where} was ${slow[field].toFixed(1)} ms`;
-    if (slice.verdict !== "starved") return { kept: false, why };
-    return { kept: null, why: `${why}, while the host or others had ${percent(slice.taken ?? 0)} of the cores' time` };
+    const meanwhile = isStarved ? `, while the host or others had ${percent(slice.taken ?? 0)} of the cores' time` : "";
+    return { kept, why: `p${percentile}${where} was ${slow[field].toFixed(1)} ms${meanwhile}` };
   }
   if (slice.verdict === "on schedule") return { kept: true, why: "" };
   const late = `an answer took ${slice.maxMs.toFixed(0)} ms and held up later sends, so p${percentile} is not what users see`;
-  return {
-    kept: slice.verdict === "starved" ? null : false,
-    why: slice.verdict === "service time" ? late : `the slice was ${slice.verdict}`,
-  };
+  return { kept, why: slice.verdict === "service time" ? late : `the slice was ${slice.verdict}` };
 }

@@ -57,19 +57,19 @@ const LEAST_RATE = 0.01;
  * Bisection on the logarithm of the rate.
  * @param attempt one run at a rate
  * @param closed requests/s of a closed loop
- * @param kept what an earlier start kept, where the search begins
+ * @param keptBefore what an earlier start kept, where the search begins
  */
 export async function searchCapacity(
   attempt: (rate: number) => Promise<Trial>,
   closed: number,
-  kept = 0,
+  keptBefore = 0,
 ): Promise<Bracket> {
   let low = 0;
   let high: number | null = null;
   let reason = "it was kept at every rate tried";
-  let rate = kept || closed;
+  let rate = keptBefore || closed;
   /** Ratio of the first two rates where the first is broken; squared up to 2 until one is kept. */
-  let step = kept ? 1.1 : 2;
+  let step = keptBefore ? 1.1 : 2;
   for (let i = 0; i < MOST_RATES && (high === null || high / low > PRECISION) && rate > LEAST_RATE * closed; i++) {
     const { kept, why } = await agreed(() => attempt(rate));
     if (kept) low = rate;

@@ -44,31 +44,27 @@ export async function compareUntilDecided(
   const since = session.now();
   const elapsed = () => (session.now() - since) / 1e3;
   let behind = 0;
-  const logRatios = new Map(endpoints.map((endpoint): [string, number[]] => [endpoint, []]));
-  const warming = new Map(endpoints.map((endpoint): [string, number] => [endpoint, 0]));
-  const cpuUs = new Map(endpoints.map((endpoint): [string, number[]] => [endpoint, []]));
-  const seconds = new Map(endpoints.map((endpoint): [string, number] => [endpoint, 0]));
+  const seen = endpoints.map((endpoint) => ({
+    endpoint,
+    logRatios: [] as number[],
+    cpuUs: [] as number[],
+    warming: 0,
+    seconds: 0,
+  }));
   const outcomes = () =>
-    endpoints.map((endpoint): Outcome => {
-      const values = logRatios.get(endpoint) ?? [];
-      const { estimate, low, high } = sequentialInterval(values);
-      const ratio = { estimate: Math.exp(estimate), low: Math.exp(low), high: Math.exp(high) };
-      const smallestVisible = sequentialSmallestVisible(values);
+    seen.map((one): Outcome => {
+      const { estimate, low, high } = sequentialInterval(one.logRatios);
       return {
-        endpoint,
-        logRatios: values,
-        cpuUs: cpuUs.get(endpoint) ?? [],
-        ratio,
-        state: sequentialState(values),
-        smallestVisible,
-        warming: warming.get(endpoint) ?? 0,
-        seconds: seconds.get(endpoint) ?? 0,
+        ...one,
+        ratio: { estimate: Math.exp(estimate), low: Math.exp(low), high: Math.exp(high) },
+        state: sequentialState(one.logRatios),
+        smallestVisible: sequentialSmallestVisible(one.logRatios),
       };
     });
   const first = lastBlock(session);
   await lookAtMachine(session, first + 1);
   for (let block = first + 1; ; block++) {
-    const open = outcomes().filter(({ state }) => state === "undecided");
+    const open = seen.filter(({ logRatios }) => sequentialState(logRatios) === "undecided");
     const pace = elapsed() / (block - first - 1 || 1);
     if (open.length === 0 || (block > first + 2 && elapsed() + pace > limitSeconds)) {
       session.progress.done(Math.max(0, limitSeconds - behind));
@@ -84,11 +80,10 @@ export async function compareUntilDecided(
         targets,
         open.map(({ endpoint }) => endpoint),
       );
-      for (const { endpoint } of open) {
+      for (const one of open) {
+        const { endpoint } = one;
         await warmEndpoint(session, targets, endpoint);
-        if (targets.some(({ name }) => warmthOf(session, name, endpoint).steady === false)) {
-          warming.set(endpoint, 1 + (warming.get(endpoint) ?? 0));
-        }
+        if (targets.some(({ name }) => warmthOf(session, name, endpoint).steady === false)) one.warming++;
         const from = session.slices.length;
         for (let i = 0; i < DUETS; i++) await duet(session, block, endpoint, i % 2 === 0 ? [a, b] : [b, a]);
         const costs = (name: string) =>
@@ -98,11 +93,11 @@ export async function compareUntilDecided(
             .flatMap(({ cpuUsPerRequest }) => (cpuUsPerRequest ? [Math.log(cpuUsPerRequest)] : []));
         const [ofA, ofB] = [costs(a.name), costs(b.name)];
         if (ofA.length === 0 || ofB.length === 0) continue;
-        logRatios.get(endpoint)?.push(mean(ofA) - mean(ofB));
-        cpuUs.get(endpoint)?.push(...ofA.map(Math.exp));
+        one.logRatios.push(mean(ofA) - mean(ofB));
+        one.cpuUs.push(...ofA.map(Math.exp));
       }
     });
-    for (const { endpoint } of open) seconds.set(endpoint, elapsed());
+    for (const one of open) one.seconds = elapsed();
     session.manifest.blocks.push({ block, turns: [], warmup: session.warmth });
     session.save();
     session.progress.done(elapsed() - behind);
