@@ -58,7 +58,13 @@ const LEAST_OVERLAP = 0.95;
 /** Enough that a cheap request's cost does not depend on the partner, few that both sides begin at about one moment. */
 const DUET_CONNECTIONS = 64;
 
-/** Two targets at the same moment on the same cores; repeated once where they did not overlap or one failed. */
+/** A duet in which the host or others had more of the cores' time is noisier than two others together. */
+const MOST_TAKEN = 0.3;
+
+/**
+ * Two targets at the same moment on the same cores; repeated once where they did not overlap, one failed, or the machine was
+ * elsewhere.
+ */
 export async function duet(session: Session, block: number, endpoint: string, pair: [Target, Target]): Promise<void> {
   const { connections: most, amount } = session.manifest.plan;
   const connections = Math.min(most, DUET_CONNECTIONS);
@@ -79,7 +85,7 @@ export async function duet(session: Session, block: number, endpoint: string, pa
         verdict: usable ? null : "void",
       })),
     );
-    if (usable || isLastTry) return;
+    if ((usable && (a.taken ?? 0) <= MOST_TAKEN) || isLastTry) return;
   }
 }
 

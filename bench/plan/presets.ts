@@ -24,8 +24,8 @@ export const PRESETS = {
   quick: {
     blocks: 2,
     cycles: 1,
-    duetSeconds: 0.3,
-    soloSeconds: 0.1,
+    duetSeconds: 0.4,
+    soloSeconds: 0.2,
     warmRequests: 40_000,
     windowSeconds: 0.05,
     windows: 2,

@@ -148,6 +148,8 @@ export function readCores(cores: readonly number[]): { readonly busyMs: number; 
 
 /** The unit of /proc: USER_HZ, the same on every Linux machine that Bun runs on. */
 const TICK_MS = 10;
+/** What two looks at busy time may be off by: of a slice of 0.2 s no tenth that was not there. */
+const UNSURE_MS = 2 * TICK_MS;
 
 /**
  * Watches the cores of a run while they are loaded.
@@ -181,7 +183,7 @@ export function watchCores(
     const taken = sides.map(({ of, before }, i) => {
       const { busyMs, stolenMs } = after[i] as (typeof after)[0];
       const others = busyMs - before.busyMs - (ours[i] as number);
-      return (stolenMs - before.stolenMs + Math.max(0, others)) / spentMs / of.length;
+      return (stolenMs - before.stolenMs + Math.max(0, others - UNSURE_MS)) / spentMs / of.length;
     });
     return Math.max(...taken);
   };
