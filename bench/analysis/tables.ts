@@ -140,12 +140,12 @@ function warmingOf(slices: readonly Slice[], changed: ReadonlyMap<string, Drift>
     return [name, `its cost still changed when ${times} of ${blocks} blocks began`];
   });
   const meanwhile = [...changed].flatMap(([name, { change, swing }]): [string, string][] => {
-    const by = Math.abs(Math.log(change.estimate));
-    const percent = (ln: number) => `${(Math.expm1(ln) * 100).toFixed(0)} % while it was measured`;
-    if (by > TOLERANCE && stateOf(change) === "different") {
-      return [[name, `its cost ${change.estimate > 1 ? "rose" : "fell"} by ${percent(by)}`]];
-    }
-    return swing > SWING ? [[name, `its cost swung by ${percent(swing)}`]] : [];
+    const by = change.estimate - 1;
+    const said = (verb: string, part: number): [string, string][] => [
+      [name, `its cost ${verb} by ${(Math.abs(part) * 100).toFixed(0)} % while it was measured`],
+    ];
+    if (Math.abs(by) > TOLERANCE && stateOf(change) === "different") return said(by > 0 ? "rose" : "fell", by);
+    return swing > SWING ? said("swung", Math.expm1(swing)) : [];
   });
   return new Map([...meanwhile, ...before]);
 }
