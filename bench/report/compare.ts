@@ -126,8 +126,7 @@ export function comparison(
   const changes = compareRuns(a, b);
   const [first, second] = [a[0] as Slice, b[0] as Slice];
   if (changes.length === 0) return `runs ${first.run} and ${second.run} have no server and endpoint in common`;
-  const cell = (interval: Interval | null) =>
-    interval ? `${isBlind(interval) ? interval.estimate.toFixed(2) : ratio(interval)} ${SIGN[stateOf(interval)]}` : "-";
+  const cell = (interval: Interval | null) => (interval ? `${ratio(interval)} ${SIGN[stateOf(interval)]}` : "-");
   const differ = machinesDiffer(...manifests);
   return [
     `run ${second.run} on ${second.host} ÷ run ${first.run} on ${first.host}`,
@@ -149,8 +148,5 @@ export function comparison(
     agreementLine(agreement(a, b), differ.length > 0),
   ].join("\n");
 }
-
-/** A hundredfold or more: an interval of two blocks says nothing. */
-const isBlind = ({ low, high }: Interval) => high / low > 100;
 
 const SIGN = { different: "*", equivalent: "=", undecided: "?" } as const;

@@ -18,9 +18,12 @@ export function withInterval(interval: Interval | null, show: (value: number) =>
   return show(interval.estimate) + width;
 }
 
+/** An interval of a hundredfold or more, as two blocks may leave it, says nothing and is left out. */
+const TELLING = 100;
 /** `1.19 (1.12–1.27)` */
 export const ratio = ({ estimate, low, high }: Interval, digits = 2): string =>
-  estimate.toFixed(digits) + (low === high ? "" : ` (${low.toFixed(digits)}–${high.toFixed(digits)})`);
+  estimate.toFixed(digits) +
+  (low === high || high > TELLING * low ? "" : ` (${low.toFixed(digits)}–${high.toFixed(digits)})`);
 
 /** Stands where the rank of a server would, and beside its numbers. */
 export const WARMING = "warming";

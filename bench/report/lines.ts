@@ -50,7 +50,9 @@ export function order(plan: Plan): string {
 export function outcome(pair: string, one: Outcome): string {
   const { endpoint, ratio: of, state, logRatios, smallestVisible, warming, seconds } = one;
   const cold = warming > 0 ? `; still warming in ${warming} of ${logRatios.length} blocks: raise --warmup` : "";
-  return `${pair} ${endpoint}: ${ratio(of, 3)} of the CPU time per request, ${state}; ${logRatios.length} blocks in ${seconds.toFixed(0)} s, smallest visible difference ${percent(smallestVisible)}${cold}`;
+  const visible =
+    smallestVisible < 1 ? `smallest visible difference ${percent(smallestVisible)}` : "too few to see a difference";
+  return `${pair} ${endpoint}: ${ratio(of, 3)} of the CPU time per request, ${state}; ${logRatios.length} blocks in ${seconds.toFixed(0)} s, ${visible}${cold}`;
 }
 
 /** One line for the highest rate that keeps a promise. */
