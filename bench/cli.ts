@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import { exitWith } from "../shared/errors.ts";
+import type { AppOptions } from "./commands/apps.ts";
 import { compareTwo, type PairOptions, tax } from "./commands/pair.ts";
 import { type ReportOptions, showReport } from "./commands/report.ts";
 import { type RunOptions, run } from "./commands/run.ts";
@@ -38,8 +39,26 @@ function withOptions(command: Command, endpoints: readonly string[]): Command {
     .showHelpAfterError("(./bench.sh help lists the options)");
 }
 
+const several = (text: string, before: string[] = []) => [...before, text];
+
+/** Options of commands that start apps that are not ours. */
+const withApps = (command: Command) =>
+  command
+    .option("--start <name=command>", "an app to start here, e.g. 'my-app=node app.js'; may be given again", several)
+    .option("--cwd <folder>", "its folder")
+    .option("--env <name=value>", "a variable of its environment; may be given again", several)
+    .option("--setup <command>", "run in its folder before, once, e.g. 'npm ci && npm run build'")
+    .option("--ready <path>", "it is up when this is answered with 2xx (default: the first of --endpoints)")
+    .option(
+      "--port <n>",
+      "where it listens, if it reads no PORT and {port} is not in its command",
+      number(1, 65_535, true),
+    );
+
 const program = withOptions(new Command("./bench.sh"), ENDPOINTS)
-  .description("Measures HTTP servers: those of the matrix, started here, or those at the URLs given.")
+  .description(
+    "Measures HTTP servers: those of the matrix and apps of yours, started here, and those at the URLs given.",
+  )
   .argument("[urls...]", "servers that run already, as http://host:port")
   .option("--quick", `a first look: ${PRESETS.quick.blocks} blocks, about 4 minutes for all (default)`)
   .option("--standard", `${PRESETS.standard.blocks} blocks and an A/A twin, about 20 minutes for all`)
@@ -77,13 +96,13 @@ const program = withOptions(new Command("./bench.sh"), ENDPOINTS)
   .helpCommand("help [command]", "all options, or those of a command")
   .enablePositionalOptions()
   .action((urls: string[], options: RunOptions) => run(urls, options, interrupted.signal));
-withOptions(program.command("duet"), PAIR_ENDPOINTS)
+const duet = withOptions(program.command("duet"), PAIR_ENDPOINTS)
   .description("compares two servers until it can tell which needs less CPU time")
-  .argument("<a>", "a server of the matrix, or a URL")
+  .argument("<a>", "a server of the matrix, an app that --start names, or a URL")
   .argument("<b>", "another")
   .option("--name <names>", "names of servers that do not say theirs at GET /, as A,B", (text) => text.split(","))
   .option("--seconds <n>", "time limit per endpoint", number(1, 36_000, false), 120)
-  .action((a: string, b: string, options: PairOptions) => compareTwo(a, b, options, interrupted.signal));
+  .action((a: string, b: string, options: PairOptions & AppOptions) => compareTwo(a, b, options, interrupted.signal));
 withOptions(program.command("tax"), PAIR_ENDPOINTS)
   .description("compares each server of the matrix with the same routes written by hand in its framework")
   .option("--servers <list>", "some of them", list)
@@ -96,6 +115,8 @@ withOptions(program.command("self-test"), PAIR_ENDPOINTS)
   .option("--field", "measure the same pairs in the usual ways as well")
   .option("--schedules", "instead: servers that change their cost after a known number of requests")
   .action((options: SelfTestOptions) => proveItself(options, interrupted.signal));
+
+for (const command of [program, duet]) withApps(command);
 
 program
   .command("report")

@@ -7,6 +7,7 @@ import { type LocalSpec, parseEither, parseTarget, SERVERS } from "../plan/targe
 import { outcome } from "../report/lines.ts";
 import { showProgress } from "../report/progress.ts";
 import { splitCores } from "../targets/cores.ts";
+import { type AppOptions, appsOf } from "./apps.ts";
 
 /** As the command line has them. */
 export interface PairOptions {
@@ -42,9 +43,15 @@ export function plainServers({ servers: chosen = SERVERS }: PairOptions): readon
 }
 
 /** `duet`. @throws UsageError */
-export async function compareTwo(a: string, b: string, options: PairOptions, signal: AbortSignal): Promise<void> {
+export async function compareTwo(
+  a: string,
+  b: string,
+  options: PairOptions & AppOptions,
+  signal: AbortSignal,
+): Promise<void> {
   const [first, second] = options.name ?? [];
-  const pair = [parseEither(a, SERVERS, first), parseEither(b, SERVERS, second)] as const;
+  const apps = appsOf(options, options.endpoints);
+  const pair = [parseEither(a, SERVERS, apps, first), parseEither(b, SERVERS, apps, second)] as const;
   const limit = options.seconds * (options.endpoints ?? PAIR_ENDPOINTS).length;
   const session = await pairSession(options, limit, signal);
   try {

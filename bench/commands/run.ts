@@ -15,10 +15,11 @@ import { type Progress, showProgress } from "../report/progress.ts";
 import { reportOf } from "../report/read.ts";
 import { resultRows } from "../report/results.ts";
 import { addressOf } from "../targets/engine.ts";
+import { type AppOptions, appsOf } from "./apps.ts";
 import { show, writePage } from "./report.ts";
 
 /** As the command line has them. */
-export interface RunOptions {
+export interface RunOptions extends AppOptions {
   readonly quick?: boolean;
   readonly standard?: boolean;
   readonly full?: boolean;
@@ -59,6 +60,7 @@ export async function run(urls: readonly string[], options: RunOptions, signal: 
       urls,
       names,
       servers: chosen,
+      apps: appsOf(options, endpoints),
       engine,
       agents,
       endpoints,

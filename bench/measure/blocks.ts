@@ -4,7 +4,7 @@ import { duration } from "../plan/duration.ts";
 import { isStep, WORKLOADS } from "../plan/endpoints.ts";
 import { nameOfTwin, originalOf } from "../plan/names.ts";
 import { orderOf, type Plan, type Step } from "../plan/plan.ts";
-import { isHere, type LocalSpec, type TargetSpec } from "../plan/targets.ts";
+import { isHere, type LocalSpec, machineOf, type TargetSpec } from "../plan/targets.ts";
 import type { Slice } from "../records/slices.ts";
 import { percent } from "../report/format.ts";
 import { openStores } from "../stores/stores.ts";
@@ -170,11 +170,8 @@ async function seatsOf(session: Session): Promise<Seat[]> {
 }
 
 /** Whether a target is on the same machine as the first: only then does a duet cancel that machine's noise. */
-const isBesideFirst = (plan: Plan) => (spec: TargetSpec) => {
-  const host = (one: TargetSpec | undefined) =>
-    one?.kind === "url" ? new URL(one.url).hostname : one?.kind === "docker" ? one.engine.address : "";
-  return host(spec) === host(plan.targets[0]);
-};
+const isBesideFirst = (plan: Plan) => (spec: TargetSpec) =>
+  machineOf(spec) === machineOf(plan.targets[0] as TargetSpec);
 
 /** The generator, and the line to a target: each once. */
 async function calibrateGenerator({ manifest, load, signal }: Session, target: Target): Promise<void> {

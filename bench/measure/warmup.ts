@@ -151,7 +151,8 @@ const costOf = ({ usage, load }: Measured): number => usage.cpuUsPerRequest ?? 1
  * @returns the cores of both, if there are any, and a function that sets all threads back to where they were
  */
 function letRoam({ manifest: { cores }, reference }: Session, targets: readonly Target[]) {
-  const pids = cores ? [...targets, ...(reference ? [reference] : [])].flatMap(({ pid }) => pid ?? []) : [];
+  const ours = [...targets, ...(reference ? [reference] : [])].filter(({ startupMs }) => startupMs !== null);
+  const pids = cores ? ours.flatMap(({ pid }) => pid ?? []) : [];
   const before = pids.map((pid) => [pid, coresOf(pid)] as const);
   const all = cores ? `${cores.server},${cores.generator}` : undefined;
   for (const pid of pids) setCores(pid, all as string);

@@ -2,7 +2,7 @@ import { SimpleFaker } from "@faker-js/faker";
 import { UsageError } from "../../shared/errors.ts";
 import { SEQUENCE, WORKLOADS, type Workload } from "./endpoints.ts";
 import { AGENTS_SECONDS, amountsOf, type PRESETS, type PresetAmounts } from "./presets.ts";
-import { baseOf, type EngineSpec, parseTarget, type TargetSpec } from "./targets.ts";
+import { baseOf, type EngineSpec, type LocalSpec, parseTarget, type TargetSpec } from "./targets.ts";
 
 export interface Plan {
   readonly workload: Workload;
@@ -24,6 +24,8 @@ export interface Options {
   readonly urls: readonly string[];
   readonly names: readonly string[];
   readonly servers: readonly string[];
+  /** Of others, that are started here. */
+  readonly apps?: readonly LocalSpec[];
   /** Runs the servers in containers. */
   readonly engine?: EngineSpec | undefined;
   readonly endpoints: readonly string[];
@@ -43,11 +45,18 @@ export interface Options {
  * @throws UsageError for a server, endpoint or URL that cannot be measured.
  */
 export function makePlan(options: Options, servers: readonly string[]): Plan {
-  const { urls, names, connections, seconds, seed, engine, workload = "read" } = options;
+  const { urls, names, connections, seconds, seed, engine, apps = [], workload = "read" } = options;
   const { store, endpoints } = WORKLOADS[workload];
-  if (urls.length > 0 && (options.servers.length > 0 || engine)) {
-    const starts = engine ? "--docker starts servers" : "--servers starts servers here";
-    throw new UsageError(`${starts}, a URL measures one that runs already: give one of the two`);
+  if (engine && urls.length + apps.length > 0) {
+    const what = urls.length > 0 ? "a URL measures one that runs already" : "--start starts one without";
+    throw new UsageError(`--docker starts servers in containers, ${what}: give one of the two`);
+  }
+  if (store && apps.length > 0) {
+    throw new UsageError(`--workload ${workload} is of servers that have our content API: leave out --start`);
+  }
+  const fixed = apps.find(({ app }) => app?.port);
+  if (fixed && apps.length > 1) {
+    throw new UsageError(`--port ${fixed.app?.port} is of one server, ${apps.length} are started: let them read PORT`);
   }
   if (names.length > urls.length) {
     throw new UsageError(`--name "${names[urls.length]}" has no URL to belong to: give as many names as URLs`);
@@ -86,14 +95,15 @@ export function makePlan(options: Options, servers: readonly string[]): Plan {
     windowSeconds: preset.windowSeconds * scale,
     warmRequests: options.warmup ?? preset.warmRequests,
   };
-  const targets: TargetSpec[] =
-    urls.length > 0
-      ? urls.map((url, i) => ({ kind: "url", url: baseOf(url), name: names[i] || undefined }))
-      : (options.servers.length > 0 ? options.servers : servers).map((text) => {
-          const { name, env, ...local } = parseTarget(text, servers, store);
-          return engine ? { kind: "docker", name, env, engine } : { name, env, ...local };
-        });
-  const twin = amount.twin && urls.length === 0 ? randomOf(seed, 0).arrayElement(targets) : undefined;
+  const ours = options.servers.length > 0 || urls.length + apps.length > 0 ? options.servers : servers;
+  const started: TargetSpec[] = ours.map((text) => {
+    const { name, env, ...local } = parseTarget(text, servers, store);
+    return engine ? { kind: "docker", name, env, engine } : { name, env, ...local };
+  });
+  const running = urls.map((url, i): TargetSpec => ({ kind: "url", url: baseOf(url), name: names[i] || undefined }));
+  const targets: TargetSpec[] = [...started, ...apps, ...running];
+  const couldBeTwice = [...started, ...apps.filter(({ app }) => !app?.port)];
+  const twin = amount.twin && couldBeTwice.length > 0 ? randomOf(seed, 0).arrayElement(couldBeTwice) : undefined;
   return {
     targets: twin ? [...targets, twin] : targets,
     workload,

@@ -7,8 +7,21 @@ import { partsOf } from "./names.ts";
 export interface LocalSpec {
   readonly kind: "local";
   readonly name: string;
+  /** `{port}` in it stands for the port. */
   readonly command: readonly string[];
   readonly env: Readonly<Record<string, string>>;
+  /** Of an app that is not ours. */
+  readonly app?: AppSettings;
+}
+
+/** How an app that is not ours is started. */
+export interface AppSettings {
+  /** Its folder. */
+  readonly cwd: string;
+  /** The one that it always listens on; if absent, a free one. */
+  readonly port?: number | undefined;
+  /** It is up when this path is answered with 2xx. */
+  readonly ready: string;
 }
 
 /** A server that runs already; `name` where it does not say itself what it is. */
@@ -87,6 +100,15 @@ function driverEnv(driver: string, store: boolean): Record<string, string> {
   return store && clients.includes(driver) ? { STORE: "postgres", POSTGRES_CLIENT: driver } : { SQLITE_DRIVER: driver };
 }
 
+/** `my-app=node app.js`: the name that it gets here, and the command of a shell. @throws UsageError */
+export function parseStart(text: string, env: Readonly<Record<string, string>>, app: AppSettings): LocalSpec {
+  const [, name = "", command = ""] = /^([\w.-]+)=(.*\S)/s.exec(text) ?? [];
+  if (name === "") throw new UsageError(`--start "${text}": write it as NAME=COMMAND, e.g. 'my-app=node app.js'`);
+  if (SERVERS.includes(name))
+    throw new UsageError(`--start "${text}": ${name} is one of our servers: give another name`);
+  return { kind: "local", name, command: ["sh", "-c", command], env, app };
+}
+
 export function baseOf(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol !== "http:" && url?.protocol !== "https:") {
@@ -95,13 +117,29 @@ export function baseOf(text: string): string {
   return url.origin + url.pathname.replace(/\/$/, "");
 }
 
-/** One of the two targets of `duet`: a URL, or a server of the matrix. @param name of a URL that does not say its own */
-export function parseEither(text: string, servers: readonly string[], name?: string): TargetSpec {
-  return text.includes("://") ? { kind: "url", url: baseOf(text), name } : parseTarget(text, servers);
+/**
+ * One of the two targets of `duet`: a URL, an app, or a server of the matrix.
+ * @param name of a URL that does not say its own
+ */
+export function parseEither(
+  text: string,
+  servers: readonly string[],
+  apps: readonly LocalSpec[],
+  name?: string,
+): TargetSpec {
+  if (text.includes("://")) return { kind: "url", url: baseOf(text), name };
+  return apps.find((app) => app.name === text) ?? parseTarget(text, servers);
 }
 
 /** Whether a target runs on this machine, and so has to share it with the generator. */
-export function isHere(spec: TargetSpec): boolean {
-  if (spec.kind === "docker") return !spec.engine.address.startsWith("ssh://");
-  return spec.kind === "local" || /^(localhost|127\..*|\[::1\])$/.test(new URL(spec.url).hostname);
+export const isHere = (spec: TargetSpec): boolean => machineOf(spec) === HERE;
+
+const HERE = "here";
+
+/** What tells the machine of one target from that of another. */
+export function machineOf(spec: TargetSpec): string {
+  if (spec.kind === "docker") return spec.engine.address.startsWith("ssh://") ? spec.engine.address : HERE;
+  if (spec.kind === "local") return HERE;
+  const { hostname } = new URL(spec.url);
+  return /^(localhost|127\..*|\[::1\])$/.test(hostname) ? HERE : hostname;
 }

@@ -1,28 +1,61 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import { UsageError } from "../../shared/errors.ts";
 import type { LocalSpec } from "../plan/targets.ts";
 import type { ServerStore } from "../stores/stores.ts";
 import { pinned } from "./cores.ts";
 import { freePort } from "./free-port.ts";
 import { readItself, type Target, untilReady } from "./target.ts";
 
+/** @throws UsageError where something else listens on the port: it would be measured instead. */
+async function claim(name: string, port: number): Promise<void> {
+  const probe = createServer().listen(port, "127.0.0.1");
+  try {
+    await once(probe, "listening");
+  } catch {
+    throw new UsageError(
+      `${name} cannot have port ${port}, something listens on it: stop that, or give it another port`,
+    );
+  }
+  probe.close();
+  await once(probe, "close");
+}
+
+/** @param whole its process group as well, what has ended included */
+function end(child: ChildProcess, signal: NodeJS.Signals, whole: boolean): void {
+  try {
+    if (whole) process.kill(-(child.pid as number), signal);
+    else child.kill(signal);
+  } catch {
+    // it has ended already
+  }
+}
+
 /** How long it may take to end; the contract gives it 5 s. */
 const STOP_MS = 6_000;
 
-/** Starts a server on a free port of this machine and waits until it answers. @param store closed when it stops */
+/**
+ * Starts a server on this machine and waits until it answers: ours at a free port, an app where it wants to be.
+ * @param store closed when it stops
+ */
 export async function start(
   spec: LocalSpec,
   cores: string | undefined,
   signal: AbortSignal,
   store?: ServerStore,
 ): Promise<Target> {
-  const port = await freePort();
-  const [command, ...args] = pinned(cores, spec.command);
+  const { app } = spec;
+  if (app?.port) await claim(spec.name, app.port);
+  const port = app?.port ?? (await freePort());
+  const [command, ...args] = pinned(cores, spec.command).map((word) => word.replaceAll("{port}", String(port)));
   const since = performance.now();
-  const child = spawn(command, args, {
+  const child = spawn(command as string, args, {
+    cwd: app?.cwd,
     env: { ...process.env, ...spec.env, ...store?.env, HOST: "127.0.0.1", PORT: String(port) },
     stdio: ["ignore", "ignore", "pipe"],
+    detached: app !== undefined, // a group of its own, as a shell and what it starts are to end together
   });
   let log = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
@@ -30,8 +63,9 @@ export async function start(
   });
   const ended = once(child, "close");
   const stop = async () => {
-    child.kill("SIGTERM");
-    if ((await Promise.race([ended, sleep(STOP_MS, "late", { ref: false })])) === "late") child.kill("SIGKILL");
+    end(child, "SIGTERM", app !== undefined);
+    if ((await Promise.race([ended, sleep(STOP_MS, "late", { ref: false })])) === "late")
+      end(child, "SIGKILL", app !== undefined);
     await ended;
     await store?.close();
   };
@@ -42,7 +76,7 @@ export async function start(
     return { up, log: log.trim() || (up ? "" : `it ended by ${child.signalCode ?? child.exitCode}`) };
   };
   try {
-    const identity = await untilReady(spec.name, url, signal, state);
+    const identity = await untilReady(spec.name, url, signal, state, app?.ready);
     const pid = process.platform === "linux" ? (child.pid ?? null) : null;
     const read = () => readItself(url, signal);
     const startupMs = performance.now() - since;

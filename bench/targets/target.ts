@@ -31,25 +31,41 @@ export interface Reading {
   readonly cores: number;
 }
 
-/** How long a server may take until it answers. */
+/** How long a server may take until it answers; an app of others may have more to do. */
 const READY_MS = 20_000;
+const APP_READY_MS = 60_000;
 
-/** Waits until a server that was just started answers. @param state whether it is still up, and its log if not */
+/**
+ * Waits until a server that was just started answers.
+ * @param state whether it is still up, and its log if not
+ * @param ready a path that an app answers with 2xx when it is up; ours are up when they answer
+ */
 export async function untilReady(
   name: string,
   url: string,
   signal: AbortSignal,
   state: () => Promise<{ up: boolean; log: string }> | { up: boolean; log: string },
+  ready?: string,
 ): Promise<Identity | null> {
-  const deadline = Date.now() + READY_MS;
-  while (true) {
+  const limit = ready === undefined ? READY_MS : APP_READY_MS;
+  const deadline = Date.now() + limit;
+  for (let said = ""; ; ) {
     signal.throwIfAborted();
     const { up, log } = await state();
     if (!up) throw new UsageError(`${name} did not start: ${log}`);
-    const identity = await readIdentity(url, signal).catch(() => undefined);
-    if (identity !== undefined) return identity;
+    if (ready === undefined) {
+      const identity = await readIdentity(url, signal).catch(() => undefined);
+      if (identity !== undefined) return identity;
+    } else {
+      const response = await get(url + ready, signal).catch(() => null);
+      await response?.body?.cancel();
+      if (response?.ok) return null;
+      said = response ? ` but with ${response.status}` : "";
+    }
     if (Date.now() > deadline) {
-      throw new UsageError(`${name} did not answer at ${url} within ${READY_MS / 1000} s${log && `: ${log}`}`);
+      throw new UsageError(
+        `${name} did not answer at ${url}${ready ?? ""} within ${limit / 1e3} s${said}${log && `: ${log}`}`,
+      );
     }
     await sleep(10);
   }

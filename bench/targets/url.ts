@@ -1,12 +1,16 @@
 import { UsageError } from "../../shared/errors.ts";
-import type { UrlSpec } from "../plan/targets.ts";
+import { isHere, type UrlSpec } from "../plan/targets.ts";
+import { listenerOf } from "./listener.ts";
 import { readIdentity, readItself, type Target } from "./target.ts";
 
-/** A server that runs already, here or elsewhere; it is left running. */
-export async function attach({ url, name }: UrlSpec, signal: AbortSignal): Promise<Target> {
+/** A server that runs already, here or elsewhere; it is left running. One of this machine that does not say its CPU time is read from outside. */
+export async function attach(spec: UrlSpec, signal: AbortSignal): Promise<Target> {
+  const { url, name } = spec;
   const identity = await readIdentity(url, signal);
+  const { port, protocol } = new URL(url);
+  const pid = identity === null && isHere(spec) ? listenerOf(Number(port || (protocol === "https:" ? 443 : 80))) : null;
   const shownName = name ?? identity?.server;
   if (shownName === undefined) throw new UsageError(`${url}/ does not say what server it is: say it with --name NAME`);
   const read = async () => identity && readItself(url, signal);
-  return { name: shownName, url, identity, pid: null, databasePid: null, startupMs: null, read, stop: async () => {} };
+  return { name: shownName, url, identity, pid, databasePid: null, startupMs: null, read, stop: async () => {} };
 }

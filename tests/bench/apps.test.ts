@@ -1,0 +1,155 @@
+/** Apps that are not ours: started by their own commands, or found by the port at which they listen. */
+import { afterAll, describe, expect, test } from "bun:test";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { freePort } from "../../bench/targets/free-port.ts";
+import { listenerOf } from "../../bench/targets/listener.ts";
+import {
+  bench,
+  finish,
+  left,
+  type Program,
+  resultsIn,
+  rowsOf,
+  run,
+  scratch,
+  testIf,
+  until,
+  works,
+} from "../harness.ts";
+
+const folder = scratch();
+const newFile = resultsIn(folder);
+const linux = process.platform === "linux";
+
+/** Answers after `LATE_MS`, at PORT; its start is told by a file. */
+const APP = `
+const { createServer } = require("node:http");
+if (process.env.GREETING !== "hello") { console.error("no GREETING"); process.exit(3); }
+setTimeout(() => createServer((request, response) => {
+  response.statusCode = request.url === "/ok" ? 200 : 404;
+  response.end("x");
+}).listen(Number(process.env.PORT), "127.0.0.1"), Number(process.env.LATE_MS ?? 0));
+`;
+const app = join(folder, "app");
+mkdirSync(app);
+writeFileSync(join(app, "app.js"), APP);
+const SETTINGS = ["--cwd", app, "--env", "GREETING=hello", "--endpoints", "/ok"];
+
+test("apps and a URL of this machine are compared with our servers, and only what was started here ends", async () => {
+  const port = await freePort();
+  const running = run(["node", join(app, "app.js")], { GREETING: "hello", PORT: String(port) });
+  try {
+    await until(async () => (await fetch(`http://127.0.0.1:${port}/ok`).catch(() => null))?.ok === true);
+    const file = newFile();
+    const args = [
+      ...["--start", "plain=node app.js", "--start", "by-shell=echo up >> started; node app.js; true"],
+      ...["--setup", "echo ready > started", "--name", "running", `http://127.0.0.1:${port}`],
+    ];
+    const { code, output } = await finish(bench(file, ...SETTINGS, ...args), { MARKER: "apps" });
+    expect([code, output]).toEqual([0, expect.stringContaining("Least CPU time per request")]);
+    const rows = rowsOf(file);
+    const names = new Set(rows.map(({ Name }) => Name));
+    expect(names).toEqual(new Set(["plain", "by-shell", "running"]));
+    if (linux) {
+      for (const name of names) {
+        const duets = rows.filter(({ Name, Kind }) => Name === name && Kind === "duet");
+        expect(duets.length).toBeGreaterThan(0);
+        for (const { CpuUsPerRequest } of duets) expect(Number(CpuUsPerRequest)).toBeGreaterThan(1);
+      }
+      expect(left("apps")).toEqual([]);
+    }
+    const started = await Bun.file(join(app, "started")).text();
+    expect(started).toMatch(/^ready\n(up\n)+$/);
+    expect(started.match(/up/g)?.length).toBeGreaterThanOrEqual(2); // once a block
+    expect((await fetch(`http://127.0.0.1:${port}/ok`)).status).toBe(200);
+  } finally {
+    running.child.kill();
+    await running.ended;
+  }
+});
+
+testIf(
+  works("python3", "--version"),
+  "it is an app in Python",
+  "one that gets its port in its command, by duet",
+  async () => {
+    const args = ["--seconds", "1", "--warmup", "200", "--connections", "8", "--results", newFile()];
+    const start = [
+      "--start",
+      "python=python3 -m http.server {port}",
+      ...SETTINGS.slice(0, 2),
+      "--endpoints",
+      "/app.js",
+    ];
+    const first = await finish([
+      "./bench.sh",
+      "duet",
+      "python",
+      "node",
+      ...start,
+      "--start",
+      "node=node app.js",
+      ...args,
+    ]);
+    expect([first.code, first.output]).toEqual([1, expect.stringContaining("node did not start: no GREETING\n")]);
+    const again = ["--start", "other=python3 -m http.server {port}"];
+    const second = await finish(["./bench.sh", "duet", "python", "other", ...start, ...again, ...args]);
+    expect([second.code, second.output]).toEqual([0, expect.stringContaining("python ÷ other /app.js: ")]);
+  },
+);
+
+describe("mistakes are one line, and nothing is left", () => {
+  const taken = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("x") });
+  afterAll(() => taken.stop(true));
+
+  const cases: [string[], string][] = [
+    [["--start", "node app.js"], `--start "node app.js": write it as NAME=COMMAND`],
+    [["--start", "bun-raw=node app.js"], "bun-raw is one of our servers: give another name"],
+    [["--start", "a=true", "--start", "a=false"], "--start has two of the name a"],
+    [["--start", "a=true", "--cwd", "/nowhere"], '--cwd "/nowhere": there is no such folder'],
+    [["--start", "a=true", "--env", "GREETING"], '--env "GREETING": write it as NAME=VALUE'],
+    [["--start", "a=true", "--setup", "echo no such package; exit 7"], "failed with 7: no such package"],
+    [["--setup", "true"], "--setup is of an app: give --start"],
+    [["--start", "a=true", "--docker"], "--docker starts servers in containers, --start starts one without"],
+    [["--start", "a=true", "--workload", "content"], "leave out --start"],
+    [["--start", "a=true", "--start", "b=true", "--port", "80"], "--port 80 is of one server, 2 are started"],
+    [["--start", "a=node app.js", "--port", String(taken.port)], `a cannot have port ${taken.port}`],
+    [["--start", "a=echo broken >&2; exit 4"], "a did not start: broken"],
+    [["--start", "a=true"], "a did not start: it ended by 0"],
+    [["--start", "a=node app.js &", "--env", "GREETING=hello"], "a did not start: it ended by 0"],
+  ];
+  for (const [i, [args, message]] of cases.entries()) {
+    test(message, async () => {
+      const file = newFile();
+      const { code, output } = await finish(bench(file, ...SETTINGS.slice(0, 2), "--endpoints", "/ok", ...args), {
+        MARKER: `mistake${i}`,
+      });
+      expect([args, code, output]).toEqual([args, 1, expect.stringContaining(message)]);
+      if (linux) expect(left(`mistake${i}`)).toEqual([]);
+    });
+  }
+});
+
+testIf(
+  linux,
+  "listening sockets are read from /proc",
+  "the process that listens is found, also above several",
+  async () => {
+    const port = await freePort();
+    const cluster = `
+    const cluster = require("node:cluster");
+    if (cluster.isPrimary) { cluster.fork(); cluster.fork(); }
+    else require("node:http").createServer((_, r) => r.end("x")).listen({ port: ${port}, reusePort: true });
+  `;
+    const program: Program = run(["node", "-e", cluster]);
+    try {
+      await until(async () => (await fetch(`http://127.0.0.1:${port}`).catch(() => null))?.ok === true);
+      expect(listenerOf(port)).toBe(program.pid);
+      expect(listenerOf(await freePort())).toBeNull();
+    } finally {
+      program.child.kill();
+      await program.ended;
+    }
+  },
+);
