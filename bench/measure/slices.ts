@@ -61,14 +61,17 @@ const DUET_CONNECTIONS = 64;
 /** A duet in which the host or others had more of the cores' time is noisier than two others together. */
 const MOST_TAKEN = 0.3;
 
+/** Duets that are made for one that counts. */
+const MOST_VOID = 4;
+
 /**
- * Two targets at the same moment on the same cores; repeated once where they did not overlap, one failed, or the machine was
- * elsewhere.
+ * Two targets at the same moment on the same cores; again where they did not overlap or one failed, as a ring with two gaps
+ * ranks nobody, and once more where the machine was elsewhere.
  */
 export async function duet(session: Session, block: number, endpoint: string, pair: [Target, Target]): Promise<void> {
   const { connections: most, amount } = session.manifest.plan;
   const connections = Math.min(most, DUET_CONNECTIONS);
-  for (const isLastTry of [false, true]) {
+  for (let tries = 1; ; tries++) {
     const seen = await together(session, pair, endpoint, { connections, seconds: amount.duetSeconds });
     const [a, b] = seen as [Measured, Measured];
     const atOnce = Math.min(overlap([a.load, b.load]), a.load.overlap, b.load.overlap);
@@ -85,7 +88,8 @@ export async function duet(session: Session, block: number, endpoint: string, pa
         verdict: usable ? null : "void",
       })),
     );
-    if ((usable && (a.taken ?? 0) <= MOST_TAKEN) || isLastTry) return;
+    const isDone = usable ? tries > 1 || (a.taken ?? 0) <= MOST_TAKEN : tries === MOST_VOID;
+    if (isDone) return;
   }
 }
 
