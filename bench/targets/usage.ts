@@ -160,7 +160,7 @@ const UNSURE_MS = 2 * TICK_MS;
  */
 export function watchCores(
   cores: Cores,
-  servers: readonly Pick<Target, "pid" | "databasePid">[],
+  servers: readonly Pick<Target, "pid" | "databasePid" | "startupMs">[],
 ): (generatorCpu: number | null) => number {
   const oursMs = () => {
     const pids = servers.flatMap(({ pid, databasePid }) => [pid, databasePid]);
@@ -175,9 +175,9 @@ export function watchCores(
     const spentMs = performance.now() - since;
     const serversAfter = oursMs();
     const { user, system } = process.cpuUsage(ourUsage);
-    // A server whose CPU time is not seen may be on any of these cores: then nothing can be said of others.
+    // A server whose CPU time is not seen, or that was not put on its core here, may be on any of these: then nothing can be said of others.
     const ours =
-      generatorCpu === null || servers.some(({ pid }) => pid === null)
+      generatorCpu === null || servers.some(({ pid, startupMs }) => pid === null || startupMs === null)
         ? sides.map(() => Number.POSITIVE_INFINITY)
         : [serversAfter - serversBefore, generatorCpu * spentMs + (user + system) / 1e3];
     const taken = sides.map(({ of, before }, i) => {

@@ -477,7 +477,10 @@ testIf(
     const cores = { server: on, generator: "9999" }; // there is none, so only the servers' side is seen
     const server = run(["taskset", "-c", `${parseCpuList(on)[0]}`, "sh", "-c", "while :; do :; done"]);
     try {
-      const [all, known] = [watchCores(cores, []), watchCores(cores, [{ pid: server.pid, databasePid: null }])];
+      const [all, known] = [
+        watchCores(cores, []),
+        watchCores(cores, [{ pid: server.pid, databasePid: null, startupMs: 1 }]),
+      ];
       const ran = () =>
         threadTimes([server.pid])
           .values()
