@@ -17,7 +17,7 @@ import { type Calibration, calibrate, ceiling, lineSpeed } from "./calibrate.ts"
 import { lastBlock, type Session } from "./session.ts";
 import { duet, solo } from "./slices.ts";
 import { type Bracket, type Capacity, capacityOf, type Slo, STARTS, searchCapacity, type Trial } from "./slo.ts";
-import { warmEndpoint, warmRestarted } from "./warmup.ts";
+import { warmEndpoint, warmRestarted, warmthOf } from "./warmup.ts";
 
 export const coresFor = (plan: Plan): Cores | null =>
   plan.targets.every(isHere) && plan.agents.length === 0 ? splitCores() : null;
@@ -133,8 +133,10 @@ async function takeStep(session: Session, block: number, { endpoint, duets, solo
   const { endpoint: endpointSeconds, once } = duration(plan);
   const target = up.at(-1) as Target;
   progress.now(`block ${block} ${name}: ${endpoint}`);
-  // The older one is asked again where its windows are enough to tell whether it has changed.
-  const warmed = plan.amount.windows < LEAST_WINDOWS ? [target] : up;
+  // The older one is asked again where its windows are enough to tell whether it has changed, and the first of a ring once.
+  const isAsked = (one: Target) =>
+    one === target || plan.amount.windows >= LEAST_WINDOWS || warmthOf(session, one.name, endpoint).steady === null;
+  const warmed = up.filter(isAsked);
   const latenciesMs = await warmEndpoint(session, warmed, endpoint);
   if (manifest.calibration[name]?.[endpoint] === undefined) {
     await calibrateTarget(session, target, endpoint, plan.rate === null ? latenciesMs[name] : null);
