@@ -1,7 +1,8 @@
 /** HTTP as it is on the wire: fetch hides some headers. */
 import { connect, type Socket } from "node:net";
+import { STACKS } from "../bench/plan/targets.ts";
 
-/** Headers of every answer, and why a runtime adds to them. */
+/** Headers of every answer, and why a runtime, or a server in another language, adds to them. */
 const HEADERS = ["content-length", "content-type", "date"];
 const ADDED: Record<string, { headers: string[]; reason: string }> = {
   "node:http": {
@@ -10,7 +11,10 @@ const ADDED: Record<string, { headers: string[]; reason: string }> = {
   },
   "Bun.serve": { headers: [], reason: "" },
 };
-const httpOf = (server: string) => (["bun-raw", "bun-hono", "bun-elysia"].includes(server) ? "Bun.serve" : "node:http");
+const httpOf = (server: string) => {
+  if (STACKS[server]) return server;
+  return ["bun-raw", "bun-hono", "bun-elysia"].includes(server) ? "Bun.serve" : "node:http";
+};
 
 /** What is not there, by framework and answer. */
 const LEFT_OUT: Record<string, { headers: string[]; reason: string }> = {

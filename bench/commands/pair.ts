@@ -8,6 +8,7 @@ import { outcome } from "../report/lines.ts";
 import { showProgress } from "../report/progress.ts";
 import { splitCores } from "../targets/cores.ts";
 import { type AppOptions, appsOf } from "./apps.ts";
+import { buildStacks } from "./stacks.ts";
 
 /** As the command line has them. */
 export interface PairOptions {
@@ -52,6 +53,7 @@ export async function compareTwo(
   const [first, second] = options.name ?? [];
   const apps = appsOf(options, options.endpoints);
   const pair = [parseEither(a, SERVERS, apps, first), parseEither(b, SERVERS, apps, second)] as const;
+  await buildStacks(pair, signal);
   const limit = options.seconds * (options.endpoints ?? PAIR_ENDPOINTS).length;
   const session = await pairSession(options, limit, signal);
   try {

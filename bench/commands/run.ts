@@ -17,6 +17,7 @@ import { resultRows } from "../report/results.ts";
 import { addressOf } from "../targets/engine.ts";
 import { type AppOptions, appsOf } from "./apps.ts";
 import { show, writePage } from "./report.ts";
+import { buildStacks, withoutAll } from "./stacks.ts";
 
 /** As the command line has them. */
 export interface RunOptions extends AppOptions {
@@ -54,12 +55,13 @@ export async function run(urls: readonly string[], options: RunOptions, signal: 
   const preset = presets[0] ?? "quick";
   if (resume) return finish(resumeSession(resume, results, signal, progressOf), options);
   const engine = await engineOf(options, signal);
+  const servers = await withoutAll(chosen, signal);
   const plan = makePlan(
     {
       workload,
       urls,
       names,
-      servers: chosen,
+      servers,
       apps: appsOf(options, endpoints),
       engine,
       agents,
@@ -74,6 +76,7 @@ export async function run(urls: readonly string[], options: RunOptions, signal: 
     SERVERS,
   );
   if (dryRun) return console.log(`${describe(plan, coresFor(plan))}\n\n${order(plan)}`);
+  await buildStacks(plan.targets, signal);
   const session = await newSession(plan, coresFor(plan), results, progressOf(plan, slo), signal);
   const running = plan.targets.filter(({ kind }) => kind === "url");
   await withTargets(session, running, async () => {}); // mistakes are said before anything is measured
