@@ -64,6 +64,8 @@ interface Stack {
   readonly framework: string;
   /** Values of SQLITE_DRIVER, the default first. */
   readonly drivers: readonly string[];
+  /** Values of POSTGRES_CLIENT, the default first; none where it has no content API on Postgres. */
+  readonly clients: readonly string[];
   /** Whether it runs as WORKERS processes; others use every core by threads. */
   readonly processes: boolean;
   readonly workloads: readonly string[];
@@ -114,16 +116,16 @@ export function parseTarget(text: string, servers: readonly string[], store = fa
     env: {
       SERVER: server,
       ...(store && { STORE: "sqlite" }),
-      ...(driver && driverEnv(driver, store)),
+      ...(driver && driverEnv(driver, store, stack)),
       ...(workers && { WORKERS: workers }),
       ...Object.fromEntries(set),
     },
   };
 }
 
-function driverEnv(driver: string, store: boolean): Record<string, string> {
+function driverEnv(driver: string, store: boolean, stack?: Stack): Record<string, string> {
   if (store && driver === "memory") return { STORE: "memory" };
-  const clients: readonly string[] = Object.values(CLIENTS).flat();
+  const clients: readonly string[] = stack?.clients ?? Object.values(CLIENTS).flat();
   return store && clients.includes(driver) ? { STORE: "postgres", POSTGRES_CLIENT: driver } : { SQLITE_DRIVER: driver };
 }
 
