@@ -355,28 +355,29 @@ export function meanInterval(values: readonly number[], log = false): Interval {
  * 95 % interval of the mean that may be looked at after every value: all its looks together miss with 5 % (Ville 1939).
  * It holds the means that the t-test martingale does not reject, a Bayes factor with μ/σ ~ N(0, g) and the right Haar
  * prior of σ (Lai 1976; Gönen et al. 2005; Wang & Ramdas 2024, Anytime-valid t-tests and confidence sequences).
+ * @param family how many such intervals are to hold at once (Bonferroni)
  */
-export function sequentialInterval(values: readonly number[]): Interval {
+export function sequentialInterval(values: readonly number[], family = 1): Interval {
   const n = values.length;
   const { mean, variance } = moments(values);
   const prior = 1 + n * EFFECT_VARIANCE;
-  const bound = ERROR_RATE ** (-2 / n) * prior ** (1 / n);
+  const bound = (ERROR_RATE / family) ** (-2 / n) * prior ** (1 / n);
   if (n < 2 || bound >= prior) return around(mean, Number.POSITIVE_INFINITY);
   const t = Math.sqrt(((n - 1) * (bound - 1)) / (1 - bound / prior));
   return around(mean, t * Math.sqrt(variance / n));
 }
 
-/** State of two targets after any number of values of ln(cost ÷ cost). */
-export function sequentialState(logRatios: readonly number[]): State {
-  const { estimate, high } = sequentialInterval(logRatios);
-  return stateOf(ratioOf(estimate, high - estimate));
+/** The ratio of two targets after any number of values of ln(cost ÷ cost), with the interval of `sequentialInterval`. */
+export function sequentialRatio(logRatios: readonly number[], family?: number): Interval {
+  const { estimate, high } = sequentialInterval(logRatios, family);
+  return ratioOf(estimate, high - estimate);
 }
 
-/** Smallest relative difference that `sequentialState` calls different with 80 % power at this number of values. */
-export function sequentialSmallestVisible(logRatios: readonly number[]): number {
+/** Smallest relative difference that `sequentialRatio` shows with 80 % power at this number of values. */
+export function sequentialSmallestVisible(logRatios: readonly number[], family = 1): number {
   const n = logRatios.length;
   if (n < 2) return Number.POSITIVE_INFINITY;
-  const { estimate, high } = sequentialInterval(logRatios);
+  const { estimate, high } = sequentialInterval(logRatios, family);
   return Math.expm1(high - estimate + jStat.studentt.inv(POWER, n - 1) * Math.sqrt(moments(logRatios).variance / n));
 }
 

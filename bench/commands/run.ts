@@ -15,11 +15,11 @@ import { type Progress, showProgress } from "../report/progress.ts";
 import { reportOf } from "../report/read.ts";
 import { resultRows } from "../report/results.ts";
 import { addressOf } from "../targets/engine.ts";
-import { type AppOptions, appsOf } from "./apps.ts";
+import { type AppOptions, appsOf, askedOf, type RequestOptions } from "./apps.ts";
 import { show, writePage } from "./report.ts";
 
 /** As the command line has them. */
-export interface RunOptions extends AppOptions {
+export interface RunOptions extends AppOptions, RequestOptions {
   readonly quick?: boolean;
   readonly standard?: boolean;
   readonly full?: boolean;
@@ -31,7 +31,6 @@ export interface RunOptions extends AppOptions {
   readonly memory?: string;
   readonly readOnly?: true;
   readonly agents?: string[];
-  readonly endpoints?: string[];
   readonly connections: number;
   readonly warmup?: number;
   readonly results: string;
@@ -47,12 +46,13 @@ export interface RunOptions extends AppOptions {
 
 /** Measures servers of the matrix, or those at `urls`, and says what came out. @throws UsageError */
 export async function run(urls: readonly string[], options: RunOptions, signal: AbortSignal): Promise<void> {
-  const { name: names = [], servers: chosen = [], endpoints = [], agents = [], resume, slo, dryRun } = options;
+  const { name: names = [], servers: chosen = [], agents = [], resume, slo, dryRun } = options;
   const { connections, seconds, warmup, rate, seed, workload, results } = options;
   const presets = (Object.keys(PRESETS) as (keyof typeof PRESETS)[]).filter((preset) => options[preset]);
   if (presets.length > 1) throw new UsageError(`--${presets.join(" --")}: choose one`);
   const preset = presets[0] ?? "quick";
   if (resume) return finish(resumeSession(resume, results, signal, progressOf), options);
+  const { endpoints, requests } = askedOf(options);
   const engine = await engineOf(options, signal);
   const plan = makePlan(
     {
@@ -64,6 +64,7 @@ export async function run(urls: readonly string[], options: RunOptions, signal: 
       engine,
       agents,
       endpoints,
+      requests,
       connections,
       preset,
       seconds,

@@ -68,7 +68,7 @@ async function startTarget(session: Session, spec: TargetSpec, name?: string): P
   const target = { ...started, name: name ?? nameOfTwin(started.name, alike + 1) };
   session.up = [...session.up, target];
   if (target.identity && WORKLOADS[plan.workload].store) manifest.stores[target.name] = target.identity.store;
-  await verify(target, plan.endpoints, signal);
+  await verify(target, plan.endpoints, signal, plan.requests);
   return target;
 }
 

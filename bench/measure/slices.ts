@@ -93,6 +93,35 @@ export async function duet(session: Session, block: number, endpoint: string, pa
   }
 }
 
+/** Sends of each connection in a slice at a fixed rate, at least: fortio spaces them by their number. */
+const LEAST_SENDS = 4;
+
+/** Two targets at the same moment, each at the same fixed rate: what their answers take when neither is at its limit. */
+export async function duetAtRate(
+  session: Session,
+  block: number,
+  endpoint: string,
+  pair: readonly [Target, Target],
+  rate: number,
+): Promise<void> {
+  const { duetSeconds: seconds } = session.manifest.plan.amount;
+  const connections = Math.max(1, Math.min(DUET_CONNECTIONS, Math.floor((rate * seconds) / LEAST_SENDS)));
+  const seen = await together(session, pair, endpoint, { connections, seconds, rate });
+  const slice = nextSlice(session);
+  const usable = !seen.some(({ load }) => isFailing(load));
+  saveSlices(
+    session,
+    seen.map((one, i) => ({
+      ...fieldsOf(session, block, slice, endpoint, one),
+      kind: "open",
+      connections,
+      partner: (pair[1 - i] as Target).name,
+      targetRate: rate,
+      verdict: usable ? null : "void",
+    })),
+  );
+}
+
 /** @throws UsageError where several agents do not load a target at the same time, three times in a row. */
 async function alone(session: Session, target: Target, endpoint: string, options: LoadOptions): Promise<Measured> {
   for (const _ of [1, 2, 3]) {

@@ -1,5 +1,6 @@
 import { SimpleFaker } from "@faker-js/faker";
 import { UsageError } from "../../shared/errors.ts";
+import { isOurPost, type Requests } from "../load/requests.ts";
 import { SEQUENCE, WORKLOADS, type Workload } from "./endpoints.ts";
 import { AGENTS_SECONDS, amountsOf, type PRESETS, type PresetAmounts } from "./presets.ts";
 import { baseOf, type EngineSpec, type LocalSpec, parseTarget, type TargetSpec } from "./targets.ts";
@@ -9,6 +10,8 @@ export interface Plan {
   /** With a twin, the last is one of the others once more. */
   readonly targets: readonly TargetSpec[];
   readonly endpoints: readonly string[];
+  /** What is asked at endpoints where it is not what their name says. */
+  readonly requests?: Requests;
   readonly connections: number;
   readonly amount: PresetAmounts;
   /** `host:port` of the fortio servers that make the load; none for a fortio of this machine. */
@@ -29,6 +32,7 @@ export interface Options {
   /** Runs the servers in containers. */
   readonly engine?: EngineSpec | undefined;
   readonly endpoints: readonly string[];
+  readonly requests?: Requests | undefined;
   readonly agents?: readonly string[];
   readonly connections: number;
   readonly preset: keyof typeof PRESETS;
@@ -62,14 +66,17 @@ export function makePlan(options: Options, servers: readonly string[]): Plan {
     throw new UsageError(`--name "${names[urls.length]}" has no URL to belong to: give as many names as URLs`);
   }
   for (const endpoint of options.endpoints) {
-    if (!/^(POST )?\//.test(endpoint) && endpoint !== SEQUENCE)
+    if (!/^([A-Z]+ )?\//.test(endpoint) && endpoint !== SEQUENCE)
       throw new UsageError(`--endpoints has "${endpoint}": a path starts with /`);
   }
   if (store && (engine || options.agents?.length)) {
     throw new UsageError(`--workload ${workload} starts servers on this machine: leave out --docker and --agents`);
   }
   const asked = options.endpoints.length > 0 ? options.endpoints : endpoints;
-  const adds = asked.find((endpoint) => endpoint.startsWith("POST "));
+  const { requests } = options;
+  if (requests && options.agents?.length)
+    throw new UsageError("--agents ask for paths only: leave out --requests, --header and --body");
+  const adds = asked.find((endpoint) => isOurPost(endpoint) && !requests?.[endpoint]);
   if (adds && urls.length > 0) {
     throw new UsageError(`"${adds}" adds what stays, so it loads servers started here only: leave out the URL`);
   }
@@ -108,6 +115,7 @@ export function makePlan(options: Options, servers: readonly string[]): Plan {
     targets: twin ? [...targets, twin] : targets,
     workload,
     endpoints: asked,
+    ...(requests && { requests }),
     connections,
     agents: options.agents ?? [],
     amount,

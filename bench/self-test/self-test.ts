@@ -61,7 +61,7 @@ export async function selfTest(
     let nanoseconds: Record<string, number> = {};
     for (const handicap of [0, HANDICAP]) {
       const pair = pairOf(server, nanoseconds);
-      const outcomes = await compareUntilDecided(session, pair, limitSeconds);
+      const outcomes = await compareUntilDecided(session, pair, { limitSeconds });
       const found: Finding[] = outcomes.map(({ endpoint, ratio, state, seconds }) => ({
         way: WAYS.duet,
         server,

@@ -64,11 +64,11 @@ test("duets end as soon as they can tell, and when the time is up", async () => 
   const pair = (a: string, b: string) => [parseTarget(a, SERVERS), parseTarget(b, SERVERS)] as [LocalSpec, LocalSpec];
   const cost: Cost = ({ name }) => ({ "node-express": 100, "bun-raw": 50 })[name] ?? 50.5;
   const session = await simulate(pairPlan(["/plain"]), newFile(), cost, NOISY);
-  const [clear] = await compareUntilDecided(session, pair("bun-raw", "node-express"), 90);
+  const [clear] = await compareUntilDecided(session, pair("bun-raw", "node-express"), { limitSeconds: 90 });
   expect(clear?.state).toBe("different");
   expect(clear?.ratio.estimate).toBeWithin(0.45, 0.55);
   expect(clear?.seconds).toBeLessThan(90);
-  const [close] = await compareUntilDecided(session, pair("bun-raw", "bun-hono"), 60);
+  const [close] = await compareUntilDecided(session, pair("bun-raw", "bun-hono"), { limitSeconds: 60 });
   expect(close?.state).not.toBe("different");
   expect(close?.seconds).toBeLessThan(75);
 });

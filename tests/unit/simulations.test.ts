@@ -10,8 +10,9 @@ import {
   mean,
   meanInterval,
   pooledMeans,
-  sequentialState,
+  sequentialRatio,
   smallestVisible,
+  stateOf,
 } from "../../bench/analysis/statistics.ts";
 import { present, times } from "./values.ts";
 
@@ -279,7 +280,7 @@ describe("simulated runs", () => {
     const values: number[] = [];
     while (values.length < blocks) {
       values.push(mean + sd * jStat.randn());
-      if (sequentialState(values) === wanted) return values.length;
+      if (stateOf(sequentialRatio(values)) === wanted) return values.length;
     }
     return Number.POSITIVE_INFINITY;
   }

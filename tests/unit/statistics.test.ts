@@ -7,8 +7,8 @@ import {
   meanInterval,
   proportionInterval,
   sequentialInterval,
+  sequentialRatio,
   sequentialSmallestVisible,
-  sequentialState,
   stateOf,
 } from "../../bench/analysis/statistics.ts";
 import { present, times } from "./values.ts";
@@ -146,7 +146,7 @@ describe("small examples", () => {
     expect(sequentialSmallestVisible(values)).toBeGreaterThan(Math.expm1(high - estimate));
     for (const few of [[], [0.5], [0.5, 0.6]]) {
       const { low, high } = sequentialInterval(few);
-      expect([low, high, sequentialState(few), sequentialSmallestVisible(few)].map(String)).toEqual(
+      expect([low, high, stateOf(sequentialRatio(few)), sequentialSmallestVisible(few)].map(String)).toEqual(
         few.length > 0
           ? ["-Infinity", "Infinity", "undecided", "Infinity"]
           : [expect.anything(), expect.anything(), "undecided", "Infinity"],
