@@ -80,7 +80,7 @@ const program = withOptions(new Command("./bench.sh"), ENDPOINTS)
     "Measures HTTP servers: those of the matrix and apps of yours, started here, and those at the URLs given.",
   )
   .argument("[urls...]", "servers that run already, as http://host:port")
-  .option("--quick", `a first look: ${PRESETS.quick.blocks} blocks, about 4 minutes for all (default)`)
+  .option("--quick", `a first look: ${PRESETS.quick.blocks} blocks, about 5 minutes for all (default)`)
   .option("--standard", `${PRESETS.standard.blocks} blocks and an A/A twin, about 20 minutes for all`)
   .option("--full", `${PRESETS.full.blocks} blocks and an A/A twin, about 90 minutes for all`)
   .option(
@@ -167,6 +167,7 @@ program
   .option("--list", "all runs, newest first")
   .option("--details", "every table, not only the card")
   .option("--compare <runs...>", "what changed from the first of two runs to the second")
+  .option("--history <file>", "what changed over the runs of a results.csv, and since when; --html draws it", path)
   .option("--html <file>", "write a page with charts, in one file", path)
   .option("--markdown", "as Markdown")
   .option("--readme", "write the tables of README.md and the pages in docs/")

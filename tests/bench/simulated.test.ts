@@ -2,6 +2,8 @@
 import { beforeEach, expect, test } from "bun:test";
 import { generateMersenne53Randomizer } from "@faker-js/faker";
 import jStat from "jstat";
+import { gateVerdict, worst } from "../../bench/analysis/gate.ts";
+import { median } from "../../bench/analysis/statistics.ts";
 import { compareUntilDecided } from "../../bench/measure/until-decided.ts";
 import { makePlan } from "../../bench/plan/plan.ts";
 import { PAIR, PAIR_ENDPOINTS } from "../../bench/plan/presets.ts";
@@ -26,6 +28,8 @@ const pairPlan = (endpoints: readonly string[]) => ({
   targets: [],
   amount: PAIR,
 });
+
+const pair = (a: string, b: string) => [parseTarget(a, SERVERS), parseTarget(b, SERVERS)] as [LocalSpec, LocalSpec];
 
 /** As on a machine whose host takes its cores away now and then. */
 const NOISY = { restart: 0.012, slice: 0.03, host: 0.1 };
@@ -61,7 +65,6 @@ test("servers of known schedule come out within 3 % of the truth, or as warming"
 });
 
 test("duets end as soon as they can tell, and when the time is up", async () => {
-  const pair = (a: string, b: string) => [parseTarget(a, SERVERS), parseTarget(b, SERVERS)] as [LocalSpec, LocalSpec];
   const cost: Cost = ({ name }) => ({ "node-express": 100, "bun-raw": 50 })[name] ?? 50.5;
   const session = await simulate(pairPlan(["/plain"]), newFile(), cost, NOISY);
   const [clear] = await compareUntilDecided(session, pair("bun-raw", "node-express"), { limitSeconds: 90 });
@@ -71,4 +74,37 @@ test("duets end as soon as they can tell, and when the time is up", async () => 
   const [close] = await compareUntilDecided(session, pair("bun-raw", "bun-hono"), { limitSeconds: 60 });
   expect(close?.state).not.toBe("different");
   expect(close?.seconds).toBeLessThan(75);
+});
+
+test("gates in simulated time: of equal commits at most one of 40 fails, of 5 % more work at most four do not", async () => {
+  const endpoints = ["/", "/a", "/b"];
+  const limit = 0.02;
+  const exits = async (more: number) => {
+    const cost: Cost = ({ name }) => (name === "bun-hono" ? 50 * (1 + more) : 50);
+    const session = await simulate(pairPlan(endpoints), newFile(), cost, NOISY);
+    const verdicts: string[] = [];
+    const seconds: number[] = [];
+    for (let i = 0; i < 40; i++) {
+      const outcomes = await compareUntilDecided(session, pair("bun-hono", "bun-raw"), {
+        limitSeconds: 120 * endpoints.length,
+        isGuarded: true,
+        family: endpoints.length,
+        isDecided: ({ ratio }) => gateVerdict(ratio, limit) !== "undecided",
+      });
+      const isTrusted = outcomes.every(({ guard }) => guard?.state !== "different");
+      verdicts.push(isTrusted ? worst(outcomes.map(({ ratio }) => gateVerdict(ratio, limit))) : "not measured");
+      seconds.push(Math.max(...outcomes.map(({ seconds }) => seconds)));
+    }
+    console.log(
+      more,
+      Object.groupBy(verdicts, (one) => one),
+      `median ${median(seconds).toFixed(0)} s`,
+    );
+    return (verdict: string) => verdicts.filter((one) => one === verdict).length;
+  };
+  const equal = await exits(0);
+  expect(equal("slower")).toBeLessThanOrEqual(1);
+  const dearer = await exits(0.05);
+  expect(dearer("slower")).toBeGreaterThanOrEqual(36);
+  expect(dearer("not slower")).toBe(0);
 });
