@@ -101,9 +101,12 @@ const program = withOptions(new Command("./bench.sh"), ENDPOINTS)
   .option("--agents <list>", "make the load from these fortio servers, as host:port", list)
   .option("--seconds <n>", "length of every slice, instead of the preset's", number(0.1, 3_600, false))
   .option(
-    "--rate <n>",
-    "requests per second, evenly spaced whatever the answers take; no duets",
-    number(1, 10_000_000, false),
+    "--rate <list>",
+    "requests per second, evenly spaced whatever the answers take; of several, each is a table, and duets have half of it each",
+    (text: string) => list(text).map(number(1, 10_000_000, false)),
+  )
+  .option("--load <list>", "rates as parts of what the slowest server can answer, e.g. 10%,50%,80%", (text: string) =>
+    list(text).map(share),
   )
   .option("--slo <promise>", "find the highest rate that keeps a promise like p99<50ms", parseSlo)
   .option("--name <name>", "name of a server that does not say it at GET /; a list for several URLs", (text) =>

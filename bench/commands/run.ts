@@ -1,11 +1,11 @@
 import { dirname, join } from "node:path";
 import { UsageError } from "../../shared/errors.ts";
-import { capacitySeconds, coresFor, measure, measureCapacity, withTargets } from "../measure/blocks.ts";
+import { capacitySeconds, commonCapacity, coresFor, measure, measureCapacity, withTargets } from "../measure/blocks.ts";
 import { closeSession, newSession, resumeSession, type Session } from "../measure/session.ts";
 import type { Slo } from "../measure/slo.ts";
 import { totalSeconds } from "../plan/duration.ts";
 import type { Workload } from "../plan/endpoints.ts";
-import { makePlan, type Plan } from "../plan/plan.ts";
+import { atRates, makePlan, type Plan } from "../plan/plan.ts";
 import { PRESETS } from "../plan/presets.ts";
 import { SERVERS } from "../plan/targets.ts";
 import { RESULTS, runFile } from "../records/files.ts";
@@ -35,7 +35,9 @@ export interface RunOptions extends AppOptions, RequestOptions {
   readonly warmup?: number;
   readonly results: string;
   readonly seconds?: number;
-  readonly rate?: number;
+  readonly rate?: number[];
+  /** 0.1 for 10 %. */
+  readonly load?: number[];
   readonly slo?: Slo;
   readonly name?: string[];
   readonly seed: number;
@@ -47,14 +49,14 @@ export interface RunOptions extends AppOptions, RequestOptions {
 /** Measures servers of the matrix, or those at `urls`, and says what came out. @throws UsageError */
 export async function run(urls: readonly string[], options: RunOptions, signal: AbortSignal): Promise<void> {
   const { name: names = [], servers: chosen = [], agents = [], resume, slo, dryRun } = options;
-  const { connections, seconds, warmup, rate, seed, workload, results } = options;
+  const { connections, seconds, warmup, rate: rates = [], load, seed, workload, results } = options;
   const presets = (Object.keys(PRESETS) as (keyof typeof PRESETS)[]).filter((preset) => options[preset]);
   if (presets.length > 1) throw new UsageError(`--${presets.join(" --")}: choose one`);
   const preset = presets[0] ?? "quick";
   if (resume) return finish(resumeSession(resume, results, signal, progressOf), options);
   const { endpoints, requests } = askedOf(options);
   const engine = await engineOf(options, signal);
-  const plan = makePlan(
+  const planned = makePlan(
     {
       workload,
       urls,
@@ -69,11 +71,13 @@ export async function run(urls: readonly string[], options: RunOptions, signal: 
       preset,
       seconds,
       warmup,
-      rate,
+      rate: rates.length === 1 ? rates[0] : undefined,
       seed,
     },
     SERVERS,
   );
+  const plan =
+    rates.length > 1 ? atRates(planned, () => rates) : load ? await atLoads(planned, load, options, signal) : planned;
   if (dryRun) return console.log(`${describe(plan, coresFor(plan))}\n\n${order(plan)}`);
   const session = await newSession(plan, coresFor(plan), results, progressOf(plan, slo), signal);
   const running = plan.targets.filter(({ kind }) => kind === "url");
@@ -82,6 +86,24 @@ export async function run(urls: readonly string[], options: RunOptions, signal: 
   session.progress.say(describe(plan, session.manifest.cores));
   session.save();
   await finish(session, options);
+}
+
+/** @param parts of what the slowest can answer. @returns the plan at these rates, to three digits */
+async function atLoads(
+  plan: Plan,
+  parts: readonly number[],
+  { results, rate }: RunOptions,
+  signal: AbortSignal,
+): Promise<Plan> {
+  if (rate) throw new UsageError("--load and --rate: give one of them");
+  const session = await newSession(plan, coresFor(plan), results, progressOf(plan), signal);
+  try {
+    const capacity = await commonCapacity(session);
+    const rateOf = (endpoint: string, part: number) => Number((part * (capacity.get(endpoint) ?? 0)).toPrecision(3));
+    return atRates(plan, (endpoint) => parts.map((part) => rateOf(endpoint, part)));
+  } finally {
+    await closeSession(session);
+  }
 }
 
 /** @throws UsageError for options of containers without --docker. */

@@ -1,7 +1,8 @@
 import { SimpleFaker } from "@faker-js/faker";
 import { UsageError } from "../../shared/errors.ts";
-import { isOurPost, type Requests } from "../load/requests.ts";
+import { isOurPost, type Requests, requestOf } from "../load/requests.ts";
 import { SEQUENCE, WORKLOADS, type Workload } from "./endpoints.ts";
+import { nameAtRate } from "./names.ts";
 import { AGENTS_SECONDS, amountsOf, type PRESETS, type PresetAmounts } from "./presets.ts";
 import { baseOf, type EngineSpec, type LocalSpec, parseTarget, type TargetSpec } from "./targets.ts";
 
@@ -18,6 +19,8 @@ export interface Plan {
   readonly agents: readonly string[];
   /** Requests per second of the solo slices, null for as many as can be. */
   readonly rate: number | null;
+  /** The same of single endpoints; in their duets each side has half of it. */
+  readonly rates?: Readonly<Record<string, number>>;
   readonly seed: number;
 }
 
@@ -124,7 +127,33 @@ export function makePlan(options: Options, servers: readonly string[]): Plan {
   };
 }
 
-/** Duets are closed loops: where a rate is asked for there are none. */
+/** Requests per second of the solo slices at an endpoint, null for as many as can be. */
+export const rateAt = ({ rate, rates }: Pick<Plan, "rate" | "rates">, endpoint: string): number | null =>
+  rates?.[endpoint] ?? rate;
+
+/** Long enough that a server's cost at a low rate is seen. */
+const AT_RATE_SECONDS = 1;
+
+/** The same plan with an endpoint for each of its endpoints at each rate. @param ratesOf requests per second */
+export function atRates(plan: Plan, ratesOf: (endpoint: string) => readonly number[]): Plan {
+  const all = plan.endpoints.flatMap((endpoint) =>
+    ratesOf(endpoint).map((rate) => ({ rate, name: nameAtRate(endpoint, rate), of: endpoint })),
+  );
+  const { duetSeconds, soloSeconds } = plan.amount;
+  return {
+    ...plan,
+    endpoints: all.map(({ name }) => name),
+    requests: Object.fromEntries(all.map(({ name, of }) => [name, requestOf(of, plan.requests)])),
+    rates: Object.fromEntries(all.map(({ name, rate }) => [name, rate])),
+    amount: {
+      ...plan.amount,
+      duetSeconds: Math.max(duetSeconds, AT_RATE_SECONDS),
+      soloSeconds: Math.max(soloSeconds, AT_RATE_SECONDS),
+    },
+  };
+}
+
+/** Where one rate is asked for there are none. */
 export const hasDuets = ({ targets, rate }: Pick<Plan, "targets" | "rate">): boolean =>
   targets.length > 1 && rate === null;
 
