@@ -1,6 +1,7 @@
 import { dirname, join } from "node:path";
 import { UsageError } from "../../shared/errors.ts";
 import { capacitySeconds, commonCapacity, coresFor, measure, measureCapacity, withTargets } from "../measure/blocks.ts";
+import { type Idle, idleOf } from "../measure/idle.ts";
 import { closeSession, newSession, resumeSession, type Session } from "../measure/session.ts";
 import type { Slo } from "../measure/slo.ts";
 import { totalSeconds } from "../plan/duration.ts";
@@ -10,7 +11,7 @@ import { PRESETS } from "../plan/presets.ts";
 import { SERVERS } from "../plan/targets.ts";
 import { RESULTS, runFile } from "../records/files.ts";
 import { appendResults } from "../records/results.ts";
-import { capacityLine, describe, order } from "../report/lines.ts";
+import { capacityLine, describe, idleTable, order } from "../report/lines.ts";
 import { type Progress, showProgress } from "../report/progress.ts";
 import { reportOf } from "../report/read.ts";
 import { resultRows } from "../report/results.ts";
@@ -35,6 +36,7 @@ export interface RunOptions extends AppOptions, RequestOptions {
   readonly warmup?: number;
   readonly results: string;
   readonly seconds?: number;
+  readonly idle?: true;
   readonly rate?: number[];
   /** 0.1 for 10 %. */
   readonly load?: number[];
@@ -83,6 +85,7 @@ export async function run(urls: readonly string[], options: RunOptions, signal: 
   const running = plan.targets.filter(({ kind }) => kind === "url");
   await withTargets(session, running, async () => {}); // mistakes are said before anything is measured
   if (slo) return capacity(session, slo);
+  if (options.idle) return idle(session);
   session.progress.say(describe(plan, session.manifest.cores));
   session.save();
   await finish(session, options);
@@ -141,6 +144,25 @@ async function finish(session: Session, { details }: RunOptions): Promise<void> 
   console.log(
     `run ${manifest.run}: summed up in ${results}, ${slices.length} slices in ${runFile(results, manifest.run, "csv")}, charts in ${page}; ./bench.sh report${others} --details prints every table`,
   );
+}
+
+const IDLE_STARTS = 3;
+
+/** Prints what each target costs that nobody asks. */
+async function idle(session: Session): Promise<void> {
+  const { targets, endpoints } = session.manifest.plan;
+  const seen: Idle[] = [];
+  try {
+    for (let start = 1; start <= IDLE_STARTS; start++) {
+      for (const spec of targets) {
+        session.progress.now(`start ${start}: ${spec.kind === "url" ? spec.url : spec.name}`);
+        seen.push(await idleOf(session, spec, endpoints[0] as string));
+      }
+    }
+  } finally {
+    await closeSession(session);
+  }
+  console.log(idleTable(seen));
 }
 
 async function capacity(session: Session, slo: Slo): Promise<void> {

@@ -1,6 +1,7 @@
 /** One line each: what a plan will do, what came out of `duet`, `tax`, `--slo` and `self-test`. */
 
 import { median, proportionInterval } from "../analysis/statistics.ts";
+import { type Idle, QUOTA } from "../measure/idle.ts";
 import { type Capacity, promiseOf, type Slo } from "../measure/slo.ts";
 import type { Outcome } from "../measure/until-decided.ts";
 import { totalSeconds } from "../plan/duration.ts";
@@ -11,7 +12,7 @@ import type { ScheduleFinding } from "../self-test/schedules.ts";
 import type { Finding } from "../self-test/self-test.ts";
 import type { Cores } from "../targets/cores.ts";
 import { percent, ratio } from "./format.ts";
-import { render } from "./text.ts";
+import { render, renderText } from "./text.ts";
 
 /** One line: what a plan will do, how long it takes and on which cores. */
 export function describe(plan: Plan, cores: Cores | null): string {
@@ -63,6 +64,29 @@ export function capacityLine(name: string, endpoint: string, slo: Slo, capacity:
   if (rate === 0) return `${name} ${endpoint}: ${promise} is not kept at any rate tried; ${reason}`;
   const interval = high === null ? "or more" : `(${low.toFixed(1)}–${high.toFixed(1)}, ${starts} starts)`;
   return `${name} ${endpoint}: ${promise} up to ${rate.toFixed(1)} requests/s ${interval}; in the last start ${reason}`;
+}
+
+/** What servers cost that nobody asks: of several starts of each the median, and the least and the most. */
+export function idleTable(seen: readonly Idle[]): string {
+  const cell = (all: readonly Idle[], field: keyof Omit<Idle, "name">, show: (value: number) => string): string => {
+    const values = all.flatMap((one) => one[field] ?? []);
+    if (values.length === 0) return "-";
+    return `${show(median(values))} (${show(Math.min(...values))}–${show(Math.max(...values))})`;
+  };
+  const mb = (bytes: number) => (bytes / 1e6).toFixed(1);
+  const rows = [...Map.groupBy(seen, ({ name }) => name)].map(([name, all]) => [
+    name,
+    cell(all, "startupMs", (ms) => ms.toFixed(0)),
+    cell(all, "startupQuarterMs", (ms) => ms.toFixed(0)),
+    cell(all, "rssBytes", mb),
+    cell(all, "perThousandBytes", mb),
+    cell(all, "cpu", (part) => (part * 100).toFixed(2)),
+  ]);
+  const quarter = rows.every((row) => row[2] === "-") ? " (control groups cannot be made here)" : "";
+  return [
+    renderText(["", "start ms", `with ${QUOTA} core`, "MB", "MB per 1,000 idle", "CPU % idle"], rows),
+    `Medians of ${seen.length / rows.length} starts, with the least and the most${quarter}. Idle: 1,000 connections that each asked once.`,
+  ].join("\n\n");
 }
 
 /** One line for what one way of measuring said of one pair. */
