@@ -124,7 +124,7 @@ const duetCommand = withOptions(program.command("duet"), PAIR_ENDPOINTS)
   .description("compares two servers, or two commits of an app, until it can tell which needs less CPU time")
   .argument("[servers...]", "two: of the matrix, an app that --start names, or a URL")
   .option("--name <names>", "names of servers that do not say theirs at GET /, as A,B", (text) => text.split(","))
-  .option("--seconds <n>", "time limit per endpoint", number(1, 36_000, false), 120)
+  .option("--seconds <n>", "time limit per endpoint (default: 120, with --fail-above 60)", number(1, 36_000, false))
   .option(
     "--ref <commit>",
     "of the app that --start starts: the one before, then the one after; . is the working tree",

@@ -15,11 +15,10 @@ case $code in
 3) verdict="not measured" ;;
 *) exit "$code" ;;
 esac
-{
-  echo "verdict=$verdict"
-  echo "json=$folder/gate.json"
-  echo "markdown=$folder/gate.md"
-} >>"${GITHUB_OUTPUT:-/dev/stderr}"
-[ ! -f "$folder/gate.md" ] || cat "$folder/gate.md" >>"${GITHUB_STEP_SUMMARY:-/dev/stdout}"
+outputs="verdict=$verdict
+json=$folder/gate.json
+markdown=$folder/gate.md"
+if [ -n "${GITHUB_OUTPUT-}" ]; then echo "$outputs" >>"$GITHUB_OUTPUT"; else echo "$outputs"; fi
+if [ -n "${GITHUB_STEP_SUMMARY-}" ] && [ -f "$folder/gate.md" ]; then cat "$folder/gate.md" >>"$GITHUB_STEP_SUMMARY"; fi
 [ "$code" -ne 2 ] || exit 0
 exit "$code"

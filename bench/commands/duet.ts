@@ -4,7 +4,7 @@ import { EXIT, gateVerdict, worst } from "../analysis/gate.ts";
 import { closeSession, type Session } from "../measure/session.ts";
 import { duetAtRate } from "../measure/slices.ts";
 import { type Comparing, compareUntilDecided, type Outcome } from "../measure/until-decided.ts";
-import { PAIR_ENDPOINTS } from "../plan/presets.ts";
+import { GATE, PAIR_ENDPOINTS } from "../plan/presets.ts";
 import { parseEither, SERVERS, type TargetSpec } from "../plan/targets.ts";
 import { change, type GateReport, gateMarkdown, gateReport, gateText } from "../report/gate.ts";
 import { outcome } from "../report/lines.ts";
@@ -14,7 +14,8 @@ import { type PairOptions, pairSession } from "./pair.ts";
 import { checkOut, type Side } from "./sides.ts";
 
 /** As the command line has them; where a file may be given, true is the terminal. */
-export interface DuetOptions extends PairOptions, AppOptions {
+export interface DuetOptions extends Omit<PairOptions, "seconds">, AppOptions {
+  readonly seconds?: number;
   readonly repo: string;
   readonly ref?: string[];
   /** 0.05 for 5 %. */
@@ -23,6 +24,10 @@ export interface DuetOptions extends PairOptions, AppOptions {
   readonly markdown?: string | true;
   readonly differentAnswers?: true;
 }
+
+/** Time limit per endpoint: CI waits for a gate. */
+const SECONDS = 120;
+const GATE_SECONDS = 60;
 
 type Named = Pick<Side, "name" | "commit">;
 
@@ -40,7 +45,8 @@ export async function duet(names: readonly string[], options: DuetOptions, signa
       const [base, head] = sides;
       const asked = { ...options, ...(askedOf(options).endpoints.length === 0 && { endpoints: ["/"] }) };
       const [before, after] = appsIn(sides, asked, askedOf(asked).endpoints) as [TargetSpec, TargetSpec];
-      return await gate([after, before], { base, head }, asked, signal);
+      const named = ({ name, commit }: Side): Named => ({ name, commit });
+      return await gate([after, before], { base: named(base), head: named(head) }, asked, signal);
     } finally {
       remove();
     }
@@ -64,7 +70,7 @@ async function ofServers([a, b]: readonly [string, string], options: DuetOptions
     const side = (name: string): Named => ({ name, commit: null });
     return gate(pair, { base: side(nameOf(pair[1])), head: side(nameOf(pair[0])) }, options, signal);
   }
-  const limitSeconds = options.seconds * (endpoints.length || PAIR_ENDPOINTS.length);
+  const limitSeconds = (options.seconds ?? SECONDS) * (endpoints.length || PAIR_ENDPOINTS.length);
   const session = await pairSession(options, limitSeconds, signal);
   const differences: string[] = [];
   const check: Comparing["check"] = async (endpoint, targets) => {
@@ -94,8 +100,8 @@ async function gate(
 ): Promise<number> {
   const { failAbove = null, json, markdown, differentAnswers } = options;
   const many = askedOf(options).endpoints.length || PAIR_ENDPOINTS.length;
-  const limitSeconds = options.seconds * many;
-  const session = await pairSession(options, limitSeconds, signal);
+  const limitSeconds = (options.seconds ?? (failAbove === null ? SECONDS : GATE_SECONDS)) * many;
+  const session = await pairSession(options, limitSeconds, signal, GATE);
   const verdictOf = ({ ratio }: Outcome) => (failAbove === null ? null : gateVerdict(ratio, failAbove));
   const rates = new Map<string, number>();
   try {
@@ -103,7 +109,10 @@ async function gate(
       limitSeconds,
       isGuarded: pair[1].kind !== "url",
       family: many,
-      ...(failAbove !== null && { isDecided: (one: Outcome) => verdictOf(one) !== "undecided" }),
+      ...(failAbove !== null && {
+        isDecided: (one: Outcome) => verdictOf(one) !== "undecided",
+        isEnough: (one: Outcome) => verdictOf(one) === "slower",
+      }),
       check: async (endpoint, targets) => {
         const [difference] = await differenceBetween(session, endpoint, targets);
         if (difference && !differentAnswers)
@@ -111,9 +120,9 @@ async function gate(
       },
       besides: async (block, endpoint, [head, base]) => {
         if (!rates.has(endpoint)) rates.set(endpoint, RATE * goodputOf(session, endpoint));
-        const both = block % 2 === 0 ? [head, base] : [base, head];
+        const both = block % 4 === 1 ? [head, base] : [base, head];
         const rate = rates.get(endpoint) as number;
-        if (rate >= 1) await duetAtRate(session, block, endpoint, both as [Target, Target], rate);
+        if (rate >= 1 && block % 2 === 1) await duetAtRate(session, block, endpoint, both as [Target, Target], rate);
       },
     });
     const verdicts = outcomes.map(verdictOf);

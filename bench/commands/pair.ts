@@ -21,9 +21,10 @@ export interface PairOptions extends RequestOptions {
 
 /** A session for pairs of targets; the plan names none, as they change. */
 export async function pairSession(
-  { connections, warmup, results, ...asked }: PairOptions,
+  { connections, warmup, results, ...asked }: Omit<PairOptions, "seconds">,
   seconds: number,
   signal: AbortSignal,
+  amount = PAIR,
 ) {
   const { endpoints, requests } = askedOf(asked);
   const options = {
@@ -39,7 +40,7 @@ export async function pairSession(
   const plan = {
     ...makePlan(options, SERVERS),
     targets: [],
-    amount: { ...PAIR, warmRequests: warmup ?? PAIR.warmRequests },
+    amount: { ...amount, warmRequests: warmup ?? amount.warmRequests },
   };
   return newSession(plan, splitCores(), results, showProgress(seconds), signal);
 }

@@ -1,5 +1,5 @@
 /** What servers cost that nobody asks: memory of idle connections, CPU time at rest, time until the first answer. */
-import { mkdirSync, rmdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, rmdirSync, writeFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -85,11 +85,13 @@ const GROUPS = [
 /** @returns a new group whose processes have a quarter of a core; null where none may be made. */
 function newGroup(): string | null {
   for (const { folder, file, quota } of GROUPS) {
+    // Where the folder of a group has no such file, it is none.
+    if (!existsSync(join(folder, "cgroup.procs"))) continue;
     const group = join(folder, `http-benchmark-${process.pid}`);
     try {
       mkdirSync(group);
     } catch {
-      continue;
+      continue; // not by this user
     }
     try {
       writeFileSync(join(group, file), quota);

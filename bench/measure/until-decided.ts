@@ -39,6 +39,8 @@ export interface Comparing {
   readonly isGuarded?: boolean;
   /** Whether an endpoint needs no more blocks; when it is different or equivalent, if absent. */
   readonly isDecided?: (one: Outcome) => boolean;
+  /** Whether one endpoint decides for all. */
+  readonly isEnough?: (one: Outcome) => boolean;
   /** How many intervals are to hold at once, with 95 %. */
   readonly family?: number;
   /** What is asked of the targets at each endpoint, once, before its first duets. */
@@ -47,7 +49,7 @@ export interface Comparing {
   readonly besides?: (block: number, endpoint: string, targets: readonly Target[]) => Promise<void>;
 }
 
-/** Who plays in the duets of one endpoint in one block: in each pair both are named first equally often. */
+/** Who plays in the duets of one endpoint in one block, and who is named first in every other block. */
 const DUETS = [
   [0, 1],
   [1, 0],
@@ -60,7 +62,6 @@ const GUARDED = [
   [1, 2],
   [1, 0],
   [0, 2],
-  [2, 1],
 ] as const;
 
 /**
@@ -70,7 +71,7 @@ const GUARDED = [
 export async function compareUntilDecided(
   session: Session,
   [first, second]: readonly [TargetSpec, TargetSpec],
-  { limitSeconds, isGuarded = false, isDecided = isNotUndecided, family = 1, check, besides }: Comparing,
+  { limitSeconds, isGuarded = false, isDecided = isNotUndecided, isEnough, family = 1, check, besides }: Comparing,
 ): Promise<Outcome[]> {
   const { endpoints } = session.manifest.plan;
   const specs = isGuarded ? [first, second, second] : [first, second];
@@ -85,26 +86,30 @@ export async function compareUntilDecided(
     warming: 0,
     seconds: 0,
   }));
-  const outcomeOf = ({ guards, ...one }: (typeof seen)[0]): Outcome => {
-    const ratio = sequentialRatio(one.logRatios, family);
-    const guard = sequentialRatio(guards, family);
+  const outcomeOf = ({ guards, ...one }: (typeof seen)[0], isLast: boolean): Outcome => {
+    const ratio = sequentialRatio(one.logRatios, family, isLast);
+    const guard = sequentialRatio(guards, family, isLast);
     return {
       ...one,
       ratio,
       state: stateOf(ratio),
-      smallestVisible: sequentialSmallestVisible(one.logRatios, family),
+      smallestVisible: sequentialSmallestVisible(one.logRatios, family, isLast),
       guard: isGuarded ? { ratio: guard, state: stateOf(guard) } : null,
     };
   };
   const before = lastBlock(session);
   await lookAtMachine(session, before + 1);
   for (let block = before + 1; ; block++) {
-    const open = seen.filter((one) => !isDecided(outcomeOf(one)));
+    const outcomes = seen.map((one) => outcomeOf(one, false));
+    const isOver = isEnough !== undefined && outcomes.some(isEnough);
+    const open = isOver ? [] : seen.filter((_, i) => !isDecided(outcomes[i] as Outcome));
     const pace = elapsed() / (block - before - 1 || 1);
     if (open.length === 0 || (block > before + 2 && elapsed() + pace > limitSeconds)) {
       session.progress.done(Math.max(0, limitSeconds - behind));
       await lookAtMachine(session, block - 1);
-      return seen.map(outcomeOf);
+      return isOver
+        ? outcomes
+        : outcomes.map((one, i) => (isDecided(one) ? one : outcomeOf(seen[i] as (typeof seen)[0], true)));
     }
     session.warmth = {};
     await withTargets(session, specs, async (targets) => {
@@ -121,7 +126,7 @@ export async function compareUntilDecided(
         await warmEndpoint(session, targets, endpoint);
         if (targets.some(({ name }) => warmthOf(session, name, endpoint).steady === false)) one.warming++;
         const from = session.slices.length;
-        for (const pair of isGuarded ? GUARDED : DUETS) {
+        for (const pair of (isGuarded ? GUARDED : DUETS).map((pair) => (block % 2 === 0 ? pair : pair.toReversed()))) {
           await duet(session, block, endpoint, pair.map((i) => targets[i]) as [Target, Target]);
         }
         const slices = session.slices.slice(from);

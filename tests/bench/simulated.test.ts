@@ -6,7 +6,7 @@ import { gateVerdict, worst } from "../../bench/analysis/gate.ts";
 import { median } from "../../bench/analysis/statistics.ts";
 import { compareUntilDecided } from "../../bench/measure/until-decided.ts";
 import { makePlan } from "../../bench/plan/plan.ts";
-import { PAIR, PAIR_ENDPOINTS } from "../../bench/plan/presets.ts";
+import { GATE, PAIR, PAIR_ENDPOINTS } from "../../bench/plan/presets.ts";
 import { type LocalSpec, parseTarget, SERVERS } from "../../bench/plan/targets.ts";
 import { scheduleLine, selfTestTable } from "../../bench/report/lines.ts";
 import { SCHEDULES } from "../../bench/self-test/scheduled.ts";
@@ -81,25 +81,23 @@ test("gates in simulated time: of equal commits at most one of 40 fails, of 5 % 
   const limit = 0.02;
   const exits = async (more: number) => {
     const cost: Cost = ({ name }) => (name === "bun-hono" ? 50 * (1 + more) : 50);
-    const session = await simulate(pairPlan(endpoints), newFile(), cost, NOISY);
+    const session = await simulate({ ...pairPlan(endpoints), amount: GATE }, newFile(), cost, NOISY);
     const verdicts: string[] = [];
     const seconds: number[] = [];
     for (let i = 0; i < 40; i++) {
       const outcomes = await compareUntilDecided(session, pair("bun-hono", "bun-raw"), {
-        limitSeconds: 120 * endpoints.length,
+        limitSeconds: 60 * endpoints.length,
         isGuarded: true,
         family: endpoints.length,
         isDecided: ({ ratio }) => gateVerdict(ratio, limit) !== "undecided",
+        isEnough: ({ ratio }) => gateVerdict(ratio, limit) === "slower",
       });
       const isTrusted = outcomes.every(({ guard }) => guard?.state !== "different");
       verdicts.push(isTrusted ? worst(outcomes.map(({ ratio }) => gateVerdict(ratio, limit))) : "not measured");
       seconds.push(Math.max(...outcomes.map(({ seconds }) => seconds)));
     }
-    console.log(
-      more,
-      Object.groupBy(verdicts, (one) => one),
-      `median ${median(seconds).toFixed(0)} s`,
-    );
+    const slower = verdicts.filter((one) => one === "slower").length;
+    console.log(`${more * 100} % more work: ${slower} of 40 slower, median ${median(seconds).toFixed(0)} s`);
     return (verdict: string) => verdicts.filter((one) => one === verdict).length;
   };
   const equal = await exits(0);

@@ -169,7 +169,7 @@ content-type: application/json
 
   test("of --header and --body", () => {
     const requests = withOptions(["/a", "POST /b"], ["X-Key: 1"], '{"a":1}');
-    expect(requestOf("/a", requests)).toEqual({ method: "GET", path: "/a", headers: { "x-key": "1" }, status: 200 });
+    expect(requestOf("/a", requests)).toEqual({ method: "GET", path: "/a", headers: { "x-key": "1" } });
     expect(requestOf("POST /b", requests)).toEqual({
       method: "POST",
       path: "/b",
