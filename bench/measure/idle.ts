@@ -23,6 +23,8 @@ export interface Idle {
   readonly startupQuarterMs: number | null;
 }
 
+/** What the first requests of all need is not counted. */
+const FIRST = 100;
 const CONNECTIONS = 1_000;
 const SETTLE_MS = 500;
 const REST_SECONDS = 3;
@@ -37,9 +39,12 @@ export async function idleOf(session: Session, spec: TargetSpec, path: string): 
 
 async function atRest({ name, url, pid, startupMs }: Target, path: string) {
   const rss = () => (pid === null ? null : memoryOf(family(pid), "VmRSS"));
-  const before = rss();
-  const sockets = await open(new URL(url), path);
+  const atFirst = rss();
+  const sockets = await open(new URL(url), path, FIRST);
   try {
+    await sleep(SETTLE_MS);
+    const before = rss();
+    sockets.push(...(await open(new URL(url), path, CONNECTIONS)));
     await sleep(SETTLE_MS);
     const after = rss();
     const ranMs = () => (pid === null ? null : sum(threadTimes(family(pid)).values()));
@@ -48,7 +53,7 @@ async function atRest({ name, url, pid, startupMs }: Target, path: string) {
     const to = ranMs();
     return {
       name,
-      rssBytes: before,
+      rssBytes: atFirst,
       perThousandBytes: before === null || after === null ? null : ((after - before) / CONNECTIONS) * 1_000,
       cpu: from === null || to === null ? null : (to - from) / (performance.now() - since),
       startupMs,
@@ -61,11 +66,11 @@ async function atRest({ name, url, pid, startupMs }: Target, path: string) {
 const sum = (values: Iterable<number>): number => [...values].reduce((total, one) => total + one, 0);
 
 /** @returns keep-alive connections that each had one answer. */
-function open({ hostname, port, host }: URL, path: string): Promise<Socket[]> {
+function open({ hostname, port, host }: URL, path: string, length: number): Promise<Socket[]> {
   const request = `GET ${path} HTTP/1.1\r\nHost: ${host}\r\n\r\n`;
   return Promise.all(
     Array.from(
-      { length: CONNECTIONS },
+      { length },
       () =>
         new Promise<Socket>((resolve, reject) => {
           const socket = connect(Number(port) || 80, hostname, () => socket.write(request));
