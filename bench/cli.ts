@@ -152,6 +152,7 @@ withOptions(program.command("self-test"), PAIR_ENDPOINTS)
   .option("--servers <list>", "some of them", list)
   .option("--seconds <n>", "time limit of a pair per endpoint", number(1, 36_000, false), 90)
   .option("--field", "measure the same pairs in the usual ways as well")
+  .option("--gates <n>", "instead: so many gates of duet --fail-above 2% of each kind", number(1, 1_000, true))
   .option("--schedules", "instead: servers that change their cost after a known number of requests")
   .action((options: SelfTestOptions) => proveItself(options, interrupted.signal));
 

@@ -1,10 +1,11 @@
 import { writeFileSync } from "node:fs";
 import { UsageError } from "../../shared/errors.ts";
-import { EXIT, gateVerdict, worst } from "../analysis/gate.ts";
+import { EXIT } from "../analysis/gate.ts";
+import { measureGate } from "../measure/gate.ts";
 import { closeSession, type Session } from "../measure/session.ts";
 import { duetAtRate } from "../measure/slices.ts";
-import { type Comparing, compareUntilDecided, type Outcome } from "../measure/until-decided.ts";
-import { GATE, PAIR_ENDPOINTS } from "../plan/presets.ts";
+import { type Comparing, compareUntilDecided } from "../measure/until-decided.ts";
+import { GATE, GATE_SECONDS, PAIR_ENDPOINTS } from "../plan/presets.ts";
 import { parseEither, SERVERS, type TargetSpec } from "../plan/targets.ts";
 import { change, type GateReport, gateMarkdown, gateReport, gateText } from "../report/gate.ts";
 import { outcome } from "../report/lines.ts";
@@ -25,9 +26,8 @@ export interface DuetOptions extends Omit<PairOptions, "seconds">, AppOptions {
   readonly differentAnswers?: true;
 }
 
-/** Time limit per endpoint: CI waits for a gate. */
+/** Time limit per endpoint. */
 const SECONDS = 120;
-const GATE_SECONDS = 60;
 
 type Named = Pick<Side, "name" | "commit">;
 
@@ -102,17 +102,10 @@ async function gate(
   const many = askedOf(options).endpoints.length || PAIR_ENDPOINTS.length;
   const limitSeconds = (options.seconds ?? (failAbove === null ? SECONDS : GATE_SECONDS)) * many;
   const session = await pairSession(options, limitSeconds, signal, GATE);
-  const verdictOf = ({ ratio }: Outcome) => (failAbove === null ? null : gateVerdict(ratio, failAbove));
   const rates = new Map<string, number>();
   try {
-    const outcomes = await compareUntilDecided(session, pair, {
+    const { outcomes, verdicts, verdict, suspect } = await measureGate(session, pair, failAbove, {
       limitSeconds,
-      isGuarded: pair[1].kind !== "url",
-      family: many,
-      ...(failAbove !== null && {
-        isDecided: (one: Outcome) => verdictOf(one) !== "undecided",
-        isEnough: (one: Outcome) => verdictOf(one) === "slower",
-      }),
       check: async (endpoint, targets) => {
         const [difference] = await differenceBetween(session, endpoint, targets);
         if (difference && !differentAnswers)
@@ -125,12 +118,9 @@ async function gate(
         if (rate >= 1 && block % 2 === 1) await duetAtRate(session, block, endpoint, both as [Target, Target], rate);
       },
     });
-    const verdicts = outcomes.map(verdictOf);
-    const suspect = outcomes.find(({ guard }) => guard?.state === "different");
     const reason = suspect?.guard
       ? `a copy of ${sides.base.name} came out different from it at ${suspect.endpoint}: ${change({ ...suspect.guard.ratio, ratio: suspect.guard.ratio.estimate })}, so nothing here can be trusted`
       : null;
-    const verdict = failAbove === null ? null : reason ? "not measured" : worst(verdicts.flatMap((one) => one ?? []));
     const report: GateReport = gateReport(session, sides, outcomes, { verdict, reason, failAbove }, verdicts);
     const inJson = `${JSON.stringify(report, null, 2)}\n`;
     session.progress.stop();

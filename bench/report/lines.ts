@@ -1,5 +1,6 @@
 /** One line each: what a plan will do, what came out of `duet`, `tax`, `--slo` and `self-test`. */
 
+import { EXIT } from "../analysis/gate.ts";
 import { median, proportionInterval } from "../analysis/statistics.ts";
 import { type Idle, QUOTA } from "../measure/idle.ts";
 import { type Capacity, promiseOf, type Slo } from "../measure/slo.ts";
@@ -8,6 +9,7 @@ import { totalSeconds } from "../plan/duration.ts";
 import { nameOfTwin } from "../plan/names.ts";
 import { orderOf, type Plan } from "../plan/plan.ts";
 import { isHere } from "../plan/targets.ts";
+import type { GateFinding } from "../self-test/gates.ts";
 import type { ScheduleFinding } from "../self-test/schedules.ts";
 import type { Finding } from "../self-test/self-test.ts";
 import type { Cores } from "../targets/cores.ts";
@@ -64,6 +66,23 @@ export function capacityLine(name: string, endpoint: string, slo: Slo, capacity:
   if (rate === 0) return `${name} ${endpoint}: ${promise} is not kept at any rate tried; ${reason}`;
   const interval = high === null ? "or more" : `(${low.toFixed(1)}–${high.toFixed(1)}, ${starts} starts)`;
   return `${name} ${endpoint}: ${promise} up to ${rate.toFixed(1)} requests/s ${interval}; in the last start ${reason}`;
+}
+
+/** One line for a gate of which it is known what it should say. */
+export const gateLine = ({ server, handicap, verdict, seconds }: GateFinding): string =>
+  `${server} ${handicap > 0 ? `${percent(handicap)} more work` : "A/A"}: ${verdict}, ${seconds.toFixed(0)} s`;
+
+/** What gates exited with. */
+export function gatesTable(findings: readonly GateFinding[]): string {
+  const groups = [...Map.groupBy(findings, ({ handicap }) => handicap)];
+  return renderText(
+    ["", ...Object.entries(EXIT).map(([verdict, code]) => `${verdict} (${code})`), "median time"],
+    groups.map(([handicap, all]) => [
+      handicap > 0 ? `${percent(handicap)} more work` : "equal",
+      ...Object.keys(EXIT).map((verdict) => `${all.filter((one) => one.verdict === verdict).length} of ${all.length}`),
+      secondsOf(all),
+    ]),
+  );
 }
 
 /** What servers cost that nobody asks: of several starts of each the median, and the least and the most. */
@@ -131,7 +150,7 @@ export function selfTestTable(findings: readonly Finding[]): string {
   );
 }
 
-function secondsOf(findings: readonly Finding[]): string {
+function secondsOf(findings: readonly { readonly seconds?: number }[]): string {
   const seconds = findings.flatMap((finding) => finding.seconds ?? []);
   return seconds.length === 0 ? "-" : `${median(seconds).toFixed(0)} s`;
 }

@@ -2,11 +2,11 @@
 import { beforeEach, expect, test } from "bun:test";
 import { generateMersenne53Randomizer } from "@faker-js/faker";
 import jStat from "jstat";
-import { gateVerdict, worst } from "../../bench/analysis/gate.ts";
 import { median } from "../../bench/analysis/statistics.ts";
+import { measureGate } from "../../bench/measure/gate.ts";
 import { compareUntilDecided } from "../../bench/measure/until-decided.ts";
 import { makePlan } from "../../bench/plan/plan.ts";
-import { GATE, PAIR, PAIR_ENDPOINTS } from "../../bench/plan/presets.ts";
+import { GATE, GATE_SECONDS, PAIR, PAIR_ENDPOINTS } from "../../bench/plan/presets.ts";
 import { type LocalSpec, parseTarget, SERVERS } from "../../bench/plan/targets.ts";
 import { scheduleLine, selfTestTable } from "../../bench/report/lines.ts";
 import { SCHEDULES } from "../../bench/self-test/scheduled.ts";
@@ -85,15 +85,9 @@ test("gates in simulated time: of equal commits at most one of 40 fails, of 5 % 
     const verdicts: string[] = [];
     const seconds: number[] = [];
     for (let i = 0; i < 40; i++) {
-      const outcomes = await compareUntilDecided(session, pair("bun-hono", "bun-raw"), {
-        limitSeconds: 60 * endpoints.length,
-        isGuarded: true,
-        family: endpoints.length,
-        isDecided: ({ ratio }) => gateVerdict(ratio, limit) !== "undecided",
-        isEnough: ({ ratio }) => gateVerdict(ratio, limit) === "slower",
-      });
-      const isTrusted = outcomes.every(({ guard }) => guard?.state !== "different");
-      verdicts.push(isTrusted ? worst(outcomes.map(({ ratio }) => gateVerdict(ratio, limit))) : "not measured");
+      const limitSeconds = GATE_SECONDS * endpoints.length;
+      const { outcomes, verdict } = await measureGate(session, pair("bun-hono", "bun-raw"), limit, { limitSeconds });
+      verdicts.push(verdict ?? "");
       seconds.push(Math.max(...outcomes.map(({ seconds }) => seconds)));
     }
     const slower = verdicts.filter((one) => one === "slower").length;
