@@ -1,7 +1,10 @@
+import { relative } from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { exitWith } from "../shared/errors.ts";
-import type { AppOptions } from "./commands/apps.ts";
-import { compareTwo, type PairOptions, tax } from "./commands/pair.ts";
+import { EXIT } from "./analysis/gate.ts";
+import { fromCaller } from "./caller.ts";
+import { type DuetOptions, duet } from "./commands/duet.ts";
+import { type PairOptions, tax } from "./commands/pair.ts";
 import { type ReportOptions, showReport } from "./commands/report.ts";
 import { type RunOptions, run } from "./commands/run.ts";
 import { proveItself, type SelfTestOptions } from "./commands/self-test.ts";
@@ -10,6 +13,7 @@ import { ENDPOINTS, WORKLOADS } from "./plan/endpoints.ts";
 import { PAIR_ENDPOINTS, PRESETS } from "./plan/presets.ts";
 import { SERVERS } from "./plan/targets.ts";
 import { foldersOf, RESULTS } from "./records/files.ts";
+import { sweep } from "./targets/sweep.ts";
 
 const list = (text: string, before: string[] = []) => [...before, ...text.split(",").filter((item) => item !== "")];
 const number = (least: number, most: number, integer: boolean) => (text: string) => {
@@ -17,6 +21,15 @@ const number = (least: number, most: number, integer: boolean) => (text: string)
   if (text.trim() !== "" && value >= least && value <= most && (!integer || Number.isInteger(value))) return value;
   throw new InvalidArgumentError(`It must be ${integer ? "an integer" : "a number"} from ${least} to ${most}.`);
 };
+
+const share = (text: string) => {
+  const percent = /^(\d+(?:\.\d+)?)\s?%$/.exec(text)?.[1];
+  if (percent !== undefined && Number(percent) < 100) return Number(percent) / 100;
+  throw new InvalidArgumentError("Write it as 5%.");
+};
+
+/** A file or folder of the caller. */
+const path = (text: string) => relative(".", fromCaller(text)) || ".";
 
 const interrupted = new AbortController();
 /** Where a run is kept; needed for the last words of a run that is stopped. */
@@ -32,7 +45,7 @@ function withOptions(command: Command, endpoints: readonly string[]): Command {
       "requests that a server answers after a restart before it is measured, at least (default: the preset's, 80,000 in --standard)",
       number(0, 1e9, true),
     )
-    .option("--results <file>", "file to append to; slices go to a folder of its name", RESULTS)
+    .option("--results <file>", "file to append to; slices go to a folder of its name", path, RESULTS)
     .on("option:results", (file: string) => {
       results = file;
     })
@@ -41,11 +54,18 @@ function withOptions(command: Command, endpoints: readonly string[]): Command {
 
 const several = (text: string, before: string[] = []) => [...before, text];
 
+/** Options of commands that load what is not ours. */
+const withRequests = (command: Command) =>
+  command
+    .option("--requests <file>", "what to ask for, as an .http file or a HAR has it", path)
+    .option("--header <header>", "of the requests of --endpoints, as 'name: value'; may be given again", several)
+    .option("--body <text>", "of those of --endpoints with a method like 'POST /login'; @FILE for what is in a file");
+
 /** Options of commands that start apps that are not ours. */
 const withApps = (command: Command) =>
   command
     .option("--start <name=command>", "an app to start here, e.g. 'my-app=node app.js'; may be given again", several)
-    .option("--cwd <folder>", "its folder")
+    .option("--cwd <folder>", "its folder (default: this one; with --ref, the top of the commit)")
     .option("--env <name=value>", "a variable of its environment; may be given again", several)
     .option("--setup <command>", "run in its folder before, once, e.g. 'npm ci && npm run build'")
     .option("--ready <path>", "it is up when this is answered with 2xx (default: the first of --endpoints)")
@@ -60,7 +80,7 @@ const program = withOptions(new Command("./bench.sh"), ENDPOINTS)
     "Measures HTTP servers: those of the matrix and apps of yours, started here, and those at the URLs given.",
   )
   .argument("[urls...]", "servers that run already, as http://host:port")
-  .option("--quick", `a first look: ${PRESETS.quick.blocks} blocks, about 4 minutes for all (default)`)
+  .option("--quick", `a first look: ${PRESETS.quick.blocks} blocks, about 5 minutes for all (default)`)
   .option("--standard", `${PRESETS.standard.blocks} blocks and an A/A twin, about 20 minutes for all`)
   .option("--full", `${PRESETS.full.blocks} blocks and an A/A twin, about 90 minutes for all`)
   .option(
@@ -81,10 +101,14 @@ const program = withOptions(new Command("./bench.sh"), ENDPOINTS)
   .option("--agents <list>", "make the load from these fortio servers, as host:port", list)
   .option("--seconds <n>", "length of every slice, instead of the preset's", number(0.1, 3_600, false))
   .option(
-    "--rate <n>",
-    "requests per second, evenly spaced whatever the answers take; no duets",
-    number(1, 10_000_000, false),
+    "--rate <list>",
+    "requests per second, evenly spaced whatever the answers take; of several, each is a table, and duets have half of it each",
+    (text: string) => list(text).map(number(1, 10_000_000, false)),
   )
+  .option("--load <list>", "rates as parts of what the slowest server can answer, e.g. 10%,50%,80%", (text: string) =>
+    list(text).map(share),
+  )
+  .option("--idle", "instead: memory of idle connections, CPU time at rest, time until the first answer")
   .option("--slo <promise>", "find the highest rate that keeps a promise like p99<50ms", parseSlo)
   .option("--name <name>", "name of a server that does not say it at GET /; a list for several URLs", (text) =>
     text.split(","),
@@ -96,13 +120,28 @@ const program = withOptions(new Command("./bench.sh"), ENDPOINTS)
   .helpCommand("help [command]", "all options, or those of a command")
   .enablePositionalOptions()
   .action((urls: string[], options: RunOptions) => run(urls, options, interrupted.signal));
-const duet = withOptions(program.command("duet"), PAIR_ENDPOINTS)
-  .description("compares two servers until it can tell which needs less CPU time")
-  .argument("<a>", "a server of the matrix, an app that --start names, or a URL")
-  .argument("<b>", "another")
+const duetCommand = withOptions(program.command("duet"), PAIR_ENDPOINTS)
+  .description("compares two servers, or two commits of an app, until it can tell which needs less CPU time")
+  .argument("[servers...]", "two: of the matrix, an app that --start names, or a URL")
   .option("--name <names>", "names of servers that do not say theirs at GET /, as A,B", (text) => text.split(","))
-  .option("--seconds <n>", "time limit per endpoint", number(1, 36_000, false), 120)
-  .action((a: string, b: string, options: PairOptions & AppOptions) => compareTwo(a, b, options, interrupted.signal));
+  .option("--seconds <n>", "time limit per endpoint (default: 120, with --fail-above 60)", number(1, 36_000, false))
+  .option(
+    "--ref <commit>",
+    "of the app that --start starts: the one before, then the one after; . is the working tree",
+    several,
+  )
+  .option("--repo <folder>", "of the commits (default: this one)", path, path("."))
+  .option(
+    "--fail-above <percent>",
+    "exit 1 where the first server, or the later commit, is slower by more than that, 0 where it is not, 2 undecided, 3 not measured",
+    share,
+  )
+  .option("--different-answers", "go on where the two answer differently")
+  .option("--json [file]", "what came out, as docs/gate.schema.json has it", path)
+  .option("--markdown [file]", "for a comment on a pull request", path)
+  .action(async (servers: string[], options: DuetOptions) => {
+    process.exitCode = await duet(servers, options, interrupted.signal);
+  });
 withOptions(program.command("tax"), PAIR_ENDPOINTS)
   .description("compares each server of the matrix with the same routes written by hand in its framework")
   .option("--servers <list>", "some of them", list)
@@ -113,20 +152,28 @@ withOptions(program.command("self-test"), PAIR_ENDPOINTS)
   .option("--servers <list>", "some of them", list)
   .option("--seconds <n>", "time limit of a pair per endpoint", number(1, 36_000, false), 90)
   .option("--field", "measure the same pairs in the usual ways as well")
+  .option("--gates <n>", "instead: so many gates of duet --fail-above 2% of each kind", number(1, 1_000, true))
   .option("--schedules", "instead: servers that change their cost after a known number of requests")
   .action((options: SelfTestOptions) => proveItself(options, interrupted.signal));
 
-for (const command of [program, duet]) withApps(command);
+const DEFAULT_FILES = [RESULTS];
+for (const command of [program, duetCommand]) withRequests(withApps(command));
 
 program
   .command("report")
   .description("shows what was measured: the newest run")
-  .argument("[files...]", "results of ./bench.sh, or of others in six columns", [RESULTS])
+  .argument(
+    "[files...]",
+    "results of ./bench.sh, or of others in six columns",
+    (text: string, before: string[]) => [...(before === DEFAULT_FILES ? [] : before), path(text)],
+    DEFAULT_FILES,
+  )
   .option("--run <run>", "another run")
   .option("--list", "all runs, newest first")
   .option("--details", "every table, not only the card")
   .option("--compare <runs...>", "what changed from the first of two runs to the second")
-  .option("--html <file>", "write a page with charts, in one file")
+  .option("--history <file>", "what changed over the runs of a results.csv, and since when; --html draws it", path)
+  .option("--html <file>", "write a page with charts, in one file", path)
   .option("--markdown", "as Markdown")
   .option("--readme", "write the tables of README.md and the pages in docs/")
   .action((files: string[], options: ReportOptions) => showReport(files, options));
@@ -139,7 +186,15 @@ for (const [signal, code] of [
   process.on(signal, () => interrupted.abort(code));
 }
 
+const isGate = process.argv.some((word) => word.startsWith("--fail-above"));
+for (const command of [program, ...program.commands]) {
+  // 1 would say that the change is slower.
+  command.exitOverride(({ exitCode }) => process.exit(exitCode === 1 && isGate ? EXIT["not measured"] : exitCode));
+}
+
 try {
+  const left = sweep();
+  if (left > 0) console.error(`ended ${left} processes that a run that was killed had left`);
   await program.parseAsync();
 } catch (error) {
   if (!interrupted.signal.aborted) exitWith(error);

@@ -352,31 +352,36 @@ export function meanInterval(values: readonly number[], log = false): Interval {
 }
 
 /**
- * 95 % interval of the mean that may be looked at after every value: all its looks together miss with 5 % (Ville 1939).
+ * Interval of the mean that may be looked at after every value: all its looks together miss with 2.5 % (Ville 1939). The other
+ * 2.5 % are for one last look when the time is up, which is a t interval: both together hold with 95 %.
  * It holds the means that the t-test martingale does not reject, a Bayes factor with μ/σ ~ N(0, g) and the right Haar
  * prior of σ (Lai 1976; Gönen et al. 2005; Wang & Ramdas 2024, Anytime-valid t-tests and confidence sequences).
+ * @param family how many such intervals are to hold at once (Bonferroni)
+ * @param isLast whether no other look follows, whatever the values say
  */
-export function sequentialInterval(values: readonly number[]): Interval {
+export function sequentialInterval(values: readonly number[], family = 1, isLast = false): Interval {
   const n = values.length;
   const { mean, variance } = moments(values);
+  const error = ERROR_RATE / 2 / family;
+  if (isLast && n > 1) return around(mean, jStat.studentt.inv(1 - error / 2, n - 1) * Math.sqrt(variance / n));
   const prior = 1 + n * EFFECT_VARIANCE;
-  const bound = ERROR_RATE ** (-2 / n) * prior ** (1 / n);
+  const bound = error ** (-2 / n) * prior ** (1 / n);
   if (n < 2 || bound >= prior) return around(mean, Number.POSITIVE_INFINITY);
   const t = Math.sqrt(((n - 1) * (bound - 1)) / (1 - bound / prior));
   return around(mean, t * Math.sqrt(variance / n));
 }
 
-/** State of two targets after any number of values of ln(cost ÷ cost). */
-export function sequentialState(logRatios: readonly number[]): State {
-  const { estimate, high } = sequentialInterval(logRatios);
-  return stateOf(ratioOf(estimate, high - estimate));
+/** The ratio of two targets after any number of values of ln(cost ÷ cost), with the interval of `sequentialInterval`. */
+export function sequentialRatio(logRatios: readonly number[], family?: number, isLast?: boolean): Interval {
+  const { estimate, high } = sequentialInterval(logRatios, family, isLast);
+  return ratioOf(estimate, high - estimate);
 }
 
-/** Smallest relative difference that `sequentialState` calls different with 80 % power at this number of values. */
-export function sequentialSmallestVisible(logRatios: readonly number[]): number {
+/** Smallest relative difference that `sequentialRatio` shows with 80 % power at this number of values. */
+export function sequentialSmallestVisible(logRatios: readonly number[], family = 1, isLast = false): number {
   const n = logRatios.length;
   if (n < 2) return Number.POSITIVE_INFINITY;
-  const { estimate, high } = sequentialInterval(logRatios);
+  const { estimate, high } = sequentialInterval(logRatios, family, isLast);
   return Math.expm1(high - estimate + jStat.studentt.inv(POWER, n - 1) * Math.sqrt(moments(logRatios).variance / n));
 }
 

@@ -1,5 +1,6 @@
 import { type Histogram, percentile } from "../load/histogram.ts";
 import { ENDPOINTS, SEQUENCE } from "../plan/endpoints.ts";
+import { withoutRate } from "../plan/names.ts";
 import type { Slice } from "../records/slices.ts";
 import {
   type Comparison,
@@ -51,6 +52,8 @@ export interface Table {
   readonly endpoint: string;
   /** How the solo slices were loaded: `open` at a fixed rate. */
   readonly load: "closed" | "open";
+  /** Requests per second where it is one of several rates. */
+  readonly rate: number | null;
   /** Null where the targets could not be compared: fewer than two, or fewer than two whole blocks. */
   readonly comparison: Comparison | null;
   readonly rows: readonly Row[];
@@ -86,6 +89,7 @@ export function analyse(slices: readonly Slice[], context: Context): Table[] {
       const order = comparison?.standings.map(({ name }) => name) ?? [];
       return {
         endpoint,
+        rate: withoutRate(endpoint) === endpoint ? null : (solos[0]?.targetRate ?? null),
         load: solos.some(({ kind }) => kind === "open") ? "open" : "closed",
         comparison,
         rows: rows.toSorted((a, b) => place(order, a.name) - place(order, b.name) || compareText(a.name, b.name)),

@@ -3,17 +3,15 @@ import { closeSession, newSession } from "../measure/session.ts";
 import { compareUntilDecided } from "../measure/until-decided.ts";
 import { makePlan } from "../plan/plan.ts";
 import { PAIR, PAIR_ENDPOINTS } from "../plan/presets.ts";
-import { type LocalSpec, parseEither, parseTarget, SERVERS } from "../plan/targets.ts";
+import { type LocalSpec, parseTarget, SERVERS } from "../plan/targets.ts";
 import { outcome } from "../report/lines.ts";
 import { showProgress } from "../report/progress.ts";
 import { splitCores } from "../targets/cores.ts";
-import { type AppOptions, appsOf } from "./apps.ts";
-import { buildStacks } from "./stacks.ts";
+import { askedOf, type RequestOptions } from "./apps.ts";
 
 /** As the command line has them. */
-export interface PairOptions {
+export interface PairOptions extends RequestOptions {
   readonly servers?: string[];
-  readonly endpoints?: string[];
   readonly connections: number;
   readonly seconds: number;
   readonly warmup?: number;
@@ -23,15 +21,26 @@ export interface PairOptions {
 
 /** A session for pairs of targets; the plan names none, as they change. */
 export async function pairSession(
-  { endpoints = PAIR_ENDPOINTS, connections, warmup, results }: PairOptions,
+  { connections, warmup, results, ...asked }: Omit<PairOptions, "seconds">,
   seconds: number,
   signal: AbortSignal,
+  amount = PAIR,
 ) {
-  const options = { urls: [], names: [], servers: [], endpoints, connections, preset: "quick", seed: 0 } as const;
+  const { endpoints, requests } = askedOf(asked);
+  const options = {
+    urls: [],
+    names: [],
+    servers: [],
+    endpoints: endpoints.length > 0 ? endpoints : PAIR_ENDPOINTS,
+    requests,
+    connections,
+    preset: "quick",
+    seed: 0,
+  } as const;
   const plan = {
     ...makePlan(options, SERVERS),
     targets: [],
-    amount: { ...PAIR, warmRequests: warmup ?? PAIR.warmRequests },
+    amount: { ...amount, warmRequests: warmup ?? amount.warmRequests },
   };
   return newSession(plan, splitCores(), results, showProgress(seconds), signal);
 }
@@ -43,27 +52,6 @@ export function plainServers({ servers: chosen = SERVERS }: PairOptions): readon
   throw new UsageError(`--servers has "${unknown}": choose from ${SERVERS.join(" ")}`);
 }
 
-/** `duet`. @throws UsageError */
-export async function compareTwo(
-  a: string,
-  b: string,
-  options: PairOptions & AppOptions,
-  signal: AbortSignal,
-): Promise<void> {
-  const [first, second] = options.name ?? [];
-  const apps = appsOf(options, options.endpoints);
-  const pair = [parseEither(a, SERVERS, apps, first), parseEither(b, SERVERS, apps, second)] as const;
-  await buildStacks(pair, signal);
-  const limit = options.seconds * (options.endpoints ?? PAIR_ENDPOINTS).length;
-  const session = await pairSession(options, limit, signal);
-  try {
-    for (const one of await compareUntilDecided(session, pair, limit))
-      session.progress.say(outcome(`${a} ÷ ${b}`, one));
-  } finally {
-    await closeSession(session);
-  }
-}
-
 /** `tax`. @throws UsageError */
 export async function tax(options: PairOptions, signal: AbortSignal): Promise<void> {
   const chosen = plainServers(options);
@@ -71,7 +59,9 @@ export async function tax(options: PairOptions, signal: AbortSignal): Promise<vo
   const session = await pairSession(options, limit * chosen.length, signal);
   try {
     for (const server of chosen) {
-      for (const one of await compareUntilDecided(session, [parseTarget(server, SERVERS), byHand(server)], limit))
+      for (const one of await compareUntilDecided(session, [parseTarget(server, SERVERS), byHand(server)], {
+        limitSeconds: limit,
+      }))
         session.progress.say(outcome(`${server} ÷ by hand`, one));
     }
   } finally {

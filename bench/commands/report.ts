@@ -6,6 +6,7 @@ import { isPlain, readPlain, readSlices } from "../records/slices.ts";
 import { comparison } from "../report/compare.ts";
 import { write, writeDocs } from "../report/docs.ts";
 import { foreign } from "../report/foreign.ts";
+import { historyLines, historyPage, readHistory } from "../report/history.ts";
 import { html } from "../report/html.ts";
 import { markdown } from "../report/markdown.ts";
 import { allReports, readReport, runsOf } from "../report/read.ts";
@@ -17,6 +18,7 @@ export interface ReportOptions {
   readonly list?: boolean;
   readonly details?: boolean;
   readonly compare?: readonly string[];
+  readonly history?: string;
   readonly html?: string;
   readonly markdown?: boolean;
   readonly readme?: boolean;
@@ -24,7 +26,8 @@ export interface ReportOptions {
 
 /** @throws UsageError for what cannot be shown; nothing is written then. */
 export async function showReport(files: readonly string[], options: ReportOptions): Promise<void> {
-  const { run, compare } = options;
+  const { run, compare, history } = options;
+  if (history !== undefined) return showHistory(history, options.html);
   if (compare) return console.log(compareRuns(files, compare));
   if (options.list) return console.log(files.map(listOf).join("\n"));
   if (options.html === undefined && !options.readme) {
@@ -41,6 +44,12 @@ export async function showReport(files: readonly string[], options: ReportOption
   }
   if (options.html !== undefined) await writePage(readReport(file, run), options.html);
   if (options.readme) await writeDocs(allReports(PUBLISHED));
+}
+
+function showHistory(file: string, page?: string): void {
+  const series = readHistory(file);
+  console.log(historyLines(series).join("\n"));
+  if (page !== undefined) write(page, historyPage(series, file));
 }
 
 /** For a terminal: the card, or everything. */

@@ -1,26 +1,27 @@
 import { dirname, join } from "node:path";
 import { UsageError } from "../../shared/errors.ts";
-import { capacitySeconds, coresFor, measure, measureCapacity, withTargets } from "../measure/blocks.ts";
+import { capacitySeconds, commonCapacity, coresFor, measure, measureCapacity, withTargets } from "../measure/blocks.ts";
+import { type Idle, idleOf } from "../measure/idle.ts";
 import { closeSession, newSession, resumeSession, type Session } from "../measure/session.ts";
 import type { Slo } from "../measure/slo.ts";
 import { totalSeconds } from "../plan/duration.ts";
 import type { Workload } from "../plan/endpoints.ts";
-import { makePlan, type Plan } from "../plan/plan.ts";
+import { atRates, makePlan, type Plan } from "../plan/plan.ts";
 import { PRESETS } from "../plan/presets.ts";
 import { SERVERS } from "../plan/targets.ts";
 import { RESULTS, runFile } from "../records/files.ts";
 import { appendResults } from "../records/results.ts";
-import { capacityLine, describe, order } from "../report/lines.ts";
+import { capacityLine, describe, idleTable, order } from "../report/lines.ts";
 import { type Progress, showProgress } from "../report/progress.ts";
 import { reportOf } from "../report/read.ts";
 import { resultRows } from "../report/results.ts";
 import { addressOf } from "../targets/engine.ts";
-import { type AppOptions, appsOf } from "./apps.ts";
+import { type AppOptions, appsOf, askedOf, type RequestOptions } from "./apps.ts";
 import { show, writePage } from "./report.ts";
 import { buildStacks, withoutAll } from "./stacks.ts";
 
 /** As the command line has them. */
-export interface RunOptions extends AppOptions {
+export interface RunOptions extends AppOptions, RequestOptions {
   readonly quick?: boolean;
   readonly standard?: boolean;
   readonly full?: boolean;
@@ -32,12 +33,14 @@ export interface RunOptions extends AppOptions {
   readonly memory?: string;
   readonly readOnly?: true;
   readonly agents?: string[];
-  readonly endpoints?: string[];
   readonly connections: number;
   readonly warmup?: number;
   readonly results: string;
   readonly seconds?: number;
-  readonly rate?: number;
+  readonly idle?: true;
+  readonly rate?: number[];
+  /** 0.1 for 10 %. */
+  readonly load?: number[];
   readonly slo?: Slo;
   readonly name?: string[];
   readonly seed: number;
@@ -48,15 +51,16 @@ export interface RunOptions extends AppOptions {
 
 /** Measures servers of the matrix, or those at `urls`, and says what came out. @throws UsageError */
 export async function run(urls: readonly string[], options: RunOptions, signal: AbortSignal): Promise<void> {
-  const { name: names = [], servers: chosen = [], endpoints = [], agents = [], resume, slo, dryRun } = options;
-  const { connections, seconds, warmup, rate, seed, workload, results } = options;
+  const { name: names = [], servers: chosen = [], agents = [], resume, slo, dryRun } = options;
+  const { connections, seconds, warmup, rate: rates = [], load, seed, workload, results } = options;
   const presets = (Object.keys(PRESETS) as (keyof typeof PRESETS)[]).filter((preset) => options[preset]);
   if (presets.length > 1) throw new UsageError(`--${presets.join(" --")}: choose one`);
   const preset = presets[0] ?? "quick";
   if (resume) return finish(resumeSession(resume, results, signal, progressOf), options);
+  const { endpoints, requests } = askedOf(options);
   const engine = await engineOf(options, signal);
   const servers = await withoutAll(chosen, signal);
-  const plan = makePlan(
+  const planned = makePlan(
     {
       workload,
       urls,
@@ -66,24 +70,51 @@ export async function run(urls: readonly string[], options: RunOptions, signal: 
       engine,
       agents,
       endpoints,
+      requests,
       connections,
       preset,
       seconds,
       warmup,
-      rate,
+      rate: rates.length === 1 ? rates[0] : undefined,
       seed,
     },
     SERVERS,
   );
+  if (!dryRun) await buildStacks(planned.targets, signal);
+  const plan = await atAll(planned, rates, load, options, signal);
   if (dryRun) return console.log(`${describe(plan, coresFor(plan))}\n\n${order(plan)}`);
-  await buildStacks(plan.targets, signal);
   const session = await newSession(plan, coresFor(plan), results, progressOf(plan, slo), signal);
   const running = plan.targets.filter(({ kind }) => kind === "url");
   await withTargets(session, running, async () => {}); // mistakes are said before anything is measured
   if (slo) return capacity(session, slo);
+  if (options.idle) return idle(session);
   session.progress.say(describe(plan, session.manifest.cores));
   session.save();
   await finish(session, options);
+}
+
+/**
+ * @param rates requests per second; @param parts of what the slowest can answer, which is measured first
+ * @returns the plan at all of them, if there are several
+ */
+async function atAll(
+  plan: Plan,
+  rates: readonly number[],
+  parts: readonly number[] | undefined,
+  { results, dryRun }: RunOptions,
+  signal: AbortSignal,
+): Promise<Plan> {
+  if (parts && rates.length > 0) throw new UsageError("--load and --rate: give one of them");
+  if (rates.length > 1) return atRates(plan, () => rates);
+  if (!parts || dryRun) return plan;
+  const session = await newSession(plan, coresFor(plan), results, progressOf(plan), signal);
+  try {
+    const capacity = await commonCapacity(session);
+    const rateOf = (endpoint: string, part: number) => Number((part * (capacity.get(endpoint) ?? 0)).toPrecision(3));
+    return atRates(plan, (endpoint) => parts.map((part) => rateOf(endpoint, part)));
+  } finally {
+    await closeSession(session);
+  }
 }
 
 /** @throws UsageError for options of containers without --docker. */
@@ -121,6 +152,25 @@ async function finish(session: Session, { details }: RunOptions): Promise<void> 
   console.log(
     `run ${manifest.run}: summed up in ${results}, ${slices.length} slices in ${runFile(results, manifest.run, "csv")}, charts in ${page}; ./bench.sh report${others} --details prints every table`,
   );
+}
+
+const IDLE_STARTS = 3;
+
+/** Prints what each target costs that nobody asks. */
+async function idle(session: Session): Promise<void> {
+  const { targets, endpoints } = session.manifest.plan;
+  const seen: Idle[] = [];
+  try {
+    for (let start = 1; start <= IDLE_STARTS; start++) {
+      for (const spec of targets) {
+        session.progress.now(`start ${start}: ${spec.kind === "url" ? spec.url : spec.name}`);
+        seen.push(await idleOf(session, spec, endpoints[0] as string));
+      }
+    }
+  } finally {
+    await closeSession(session);
+  }
+  console.log(idleTable(seen));
 }
 
 async function capacity(session: Session, slo: Slo): Promise<void> {

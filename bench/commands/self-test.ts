@@ -1,6 +1,7 @@
 import { closeSession, newSession } from "../measure/session.ts";
-import { PAIR_ENDPOINTS } from "../plan/presets.ts";
-import { found, scheduleLine, selfTestTable } from "../report/lines.ts";
+import { GATE, GATE_SECONDS, PAIR_ENDPOINTS } from "../plan/presets.ts";
+import { found, gateLine, gatesTable, scheduleLine, selfTestTable } from "../report/lines.ts";
+import { type GateFinding, testGates } from "../self-test/gates.ts";
 import { measureSchedules, scheduledPlan } from "../self-test/schedules.ts";
 import { type Finding, selfTest } from "../self-test/self-test.ts";
 import { splitCores } from "../targets/cores.ts";
@@ -11,11 +12,14 @@ import { progressOf } from "./run.ts";
 export interface SelfTestOptions extends PairOptions {
   readonly field?: boolean;
   readonly schedules?: boolean;
+  /** How many of each kind. */
+  readonly gates?: number;
 }
 
 /** `self-test`: what is said of equal servers, and of 5 % more work. @throws UsageError */
 export async function proveItself(options: SelfTestOptions, signal: AbortSignal): Promise<void> {
   if (options.schedules) return proveWarmUp(options, signal);
+  if (options.gates) return proveGates(options, options.gates, signal);
   const chosen = plainServers(options);
   const limit = options.seconds * (options.endpoints ?? PAIR_ENDPOINTS).length;
   const session = await pairSession(options, 2 * limit * chosen.length, signal);
@@ -23,6 +27,28 @@ export async function proveItself(options: SelfTestOptions, signal: AbortSignal)
     const tell = (one: Finding) => session.progress.say(found(one));
     const findings = await selfTest(session, chosen, limit, options.field ?? false, tell);
     session.progress.say(`\n${selfTestTable(findings)}`);
+  } finally {
+    await closeSession(session);
+  }
+}
+
+/** Percent of more work that a gate lets pass here: less than the 5 that are to be seen. */
+const FAIL_ABOVE = 0.02;
+const GATE_ENDPOINTS = ["/plain", "/html-template", "/sqlite/random-5fields/5"];
+
+/** Gates of which it is known what they should say: a server after the other of those chosen, node-fastify if none is. */
+async function proveGates(options: PairOptions, many: number, signal: AbortSignal): Promise<void> {
+  const { endpoints = GATE_ENDPOINTS, servers = ["node-fastify"] } = options;
+  const limit = GATE_SECONDS * endpoints.length;
+  const total = 2 * many * servers.length * limit;
+  const session = await pairSession({ ...options, endpoints }, total, signal, GATE);
+  try {
+    const findings: GateFinding[] = [];
+    for (const server of plainServers({ ...options, servers })) {
+      const tell = (one: GateFinding) => session.progress.say(gateLine(one));
+      findings.push(...(await testGates(session, server, many, FAIL_ABOVE, limit, tell)));
+    }
+    session.progress.say(`\n${gatesTable(findings)}`);
   } finally {
     await closeSession(session);
   }

@@ -1,6 +1,7 @@
 import { UsageError } from "../../shared/errors.ts";
 import { pinned } from "../targets/cores.ts";
 import { type Histogram, percentile } from "./histogram.ts";
+import type { Request } from "./requests.ts";
 
 /** What a load generator saw in one slice. Latencies count from the send, errors included, in ms. */
 export interface Load {
@@ -44,23 +45,6 @@ export interface LoadOptions {
   readonly resolutionSeconds?: number | undefined;
 }
 
-/** What is posted to an endpoint whose name begins with POST. */
-const POSTED: Readonly<Record<string, string>> = {
-  "/content": JSON.stringify({
-    title: "A title",
-    body: "Some text. ".repeat(40),
-    author: "Ada Lovelace",
-    data: { tags: ["load"] },
-  }),
-  "/users": JSON.stringify({ name: "Ada Lovelace", email: "ada@example.com" }),
-};
-
-/** `POST /users` -> its path, and the JSON that is posted; a GET where there is none. */
-export function requestOf(endpoint: string): { path: string; json?: string } {
-  const path = endpoint.replace(/^POST /, "");
-  return path === endpoint ? { path } : { path, json: POSTED[path] ?? "{}" };
-}
-
 /** Whatever loads an endpoint of a server: a fortio or k6 process, on its own cores or on these, or several machines. */
 export type LoadGenerator = (server: string, endpoint: string, options: LoadOptions, cores?: string) => Promise<Load>;
 
@@ -85,17 +69,16 @@ export interface FortioResult {
 
 /**
  * Loads one URL with one fortio process; what it asks before the slice proper (once per connection) is not counted.
- * @param json posted, if any
+ * @param asked a GET without headers if absent
  */
 export async function load(
   url: string,
   options: LoadOptions,
   cores: string | undefined,
   signal: AbortSignal,
-  json?: string,
+  asked: Partial<Pick<Request, "method" | "headers" | "body">> = {},
 ): Promise<Load> {
-  const payload = json && { "content-type": "application/json", payload: json };
-  const flags = { ...settings(options), json: "-", loglevel: "Critical", ...payload };
+  const flags = { ...settings(options), json: "-", loglevel: "Critical" };
   const command = pinned(cores, [
     "fortio",
     "load",
@@ -103,11 +86,22 @@ export async function load(
     "-allow-initial-errors",
     "-log-errors=false",
     ...(options.rate === undefined ? [] : ["-uniform"]),
+    ...argumentsOf(asked),
     ...Object.entries(flags).flatMap(([name, value]) => [`-${name}`, String(value)]),
     url,
   ]);
   const { stdout, generatorCpu } = await generate("fortio", command, url, signal);
   return { ...toLoad(JSON.parse(stdout), options), generatorCpu, overlap: 1 };
+}
+
+/** fortio's own flag for the type of a body makes it a POST, which -X overrides. */
+function argumentsOf({ method = "GET", headers = {}, body }: Partial<Request>): string[] {
+  const { "content-type": type, ...others } = headers;
+  return [
+    ...(body === undefined ? [] : ["-payload", body, "-content-type", type ?? "application/octet-stream"]),
+    ...(method === (body === undefined ? "GET" : "POST") ? [] : ["-X", method]),
+    ...Object.entries(others).flatMap(([name, value]) => ["-H", `${name}: ${value}`]),
+  ];
 }
 
 /** fortio's settings, under the names that its command and its REST interface share. */

@@ -3,7 +3,7 @@ import { takeFingerprint } from "../machine/fingerprint.ts";
 import { duration } from "../plan/duration.ts";
 import { isStep, WORKLOADS } from "../plan/endpoints.ts";
 import { nameOfTwin, originalOf } from "../plan/names.ts";
-import { orderOf, type Plan, type Step } from "../plan/plan.ts";
+import { orderOf, type Plan, rateAt, type Step } from "../plan/plan.ts";
 import { isHere, type LocalSpec, machineOf, type TargetSpec } from "../plan/targets.ts";
 import type { Slice } from "../records/slices.ts";
 import { percent } from "../report/format.ts";
@@ -68,7 +68,7 @@ async function startTarget(session: Session, spec: TargetSpec, name?: string): P
   const target = { ...started, name: name ?? nameOfTwin(started.name, alike + 1) };
   session.up = [...session.up, target];
   if (target.identity && WORKLOADS[plan.workload].store) manifest.stores[target.name] = target.identity.store;
-  await verify(target, plan.endpoints, signal);
+  await verify(target, plan.endpoints, signal, plan.requests);
   return target;
 }
 
@@ -139,14 +139,14 @@ async function takeStep(session: Session, block: number, { endpoint, duets, solo
   const warmed = up.filter(isAsked);
   const latenciesMs = await warmEndpoint(session, warmed, endpoint);
   if (manifest.calibration[name]?.[endpoint] === undefined) {
-    await calibrateTarget(session, target, endpoint, plan.rate === null ? latenciesMs[name] : null);
+    await calibrateTarget(session, target, endpoint, rateAt(plan, endpoint) === null ? latenciesMs[name] : null);
     progress.done(once);
   }
   for (const pair of duets) {
     const [a, b] = pair.map((one) => up.find((each) => each.name === one) as Target) as [Target, Target];
     await duet(session, block, endpoint, [a, b]);
   }
-  await solo(session, block, endpoint, target, plan.rate);
+  await solo(session, block, endpoint, target, rateAt(plan, endpoint));
   progress.done(endpointSeconds);
   session.save();
 }
@@ -192,6 +192,28 @@ async function calibrateTarget(
   manifest.calibration[target.name] ??= {};
   const ofTarget = manifest.calibration[target.name] as Record<string, Calibration>;
   ofTarget[endpoint] ??= await calibrate(target, endpoint, loadedMs ?? null, load);
+}
+
+/** How long each server is loaded to see how much it can answer. */
+const LOOK_SECONDS = 0.5;
+
+/** @returns how many requests per second all targets can answer at each endpoint: what the slowest reaches, alone, warm. */
+export async function commonCapacity(session: Session): Promise<Map<string, number>> {
+  const { plan } = session.manifest;
+  const { connections, endpoints } = plan;
+  const least = new Map<string, number>();
+  for (const spec of plan.targets) {
+    await withTargets(session, [spec], async (targets) => {
+      const [target] = targets as [Target];
+      session.progress.now(`${target.name}: how much it can answer`);
+      await warmRestarted(session, targets, endpoints);
+      for (const endpoint of endpoints) {
+        const { goodput } = await session.load(target.url, endpoint, { connections, seconds: LOOK_SECONDS });
+        least.set(endpoint, Math.min(goodput, least.get(endpoint) ?? Number.POSITIVE_INFINITY));
+      }
+    });
+  }
+  return least;
 }
 
 /** Length of one attempt of the search: overload by 1 % must show as a queue longer than the promise. */

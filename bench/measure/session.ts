@@ -6,8 +6,9 @@ import { pipeline } from "node:stream/promises";
 import { UsageError } from "../../shared/errors.ts";
 import type { Warmths } from "../analysis/steadiness.ts";
 import { findAgents, loadFrom } from "../load/agents.ts";
-import { type LoadGenerator, load, requestOf } from "../load/fortio.ts";
+import { type LoadGenerator, load } from "../load/fortio.ts";
 import { loadSequence } from "../load/k6.ts";
+import { requestOf } from "../load/requests.ts";
 import { readMachine } from "../machine/identity.ts";
 import { SEQUENCE } from "../plan/endpoints.ts";
 import type { Plan } from "../plan/plan.ts";
@@ -125,10 +126,9 @@ function sessionOf(
   found?.catch(() => {}); // said when the first slice asks for them
   const generator: LoadGenerator = async (server, endpoint, options, on = cores?.generator) => {
     if (endpoint === SEQUENCE) return loadSequence(server, options, on, signal);
-    const { path, json } = requestOf(endpoint);
-    return found
-      ? loadFrom(await found, server + path, options, signal)
-      : load(server + path, options, on, signal, json);
+    const request = requestOf(endpoint, plan.requests);
+    const url = server + request.path;
+    return found ? loadFrom(await found, url, options, signal) : load(url, options, on, signal, request);
   };
   return {
     manifest,

@@ -6,7 +6,7 @@ import { overlap } from "../load/agents.ts";
 import type { Load, LoadOptions, StepLoad } from "../load/fortio.ts";
 import { type Histogram, merge } from "../load/histogram.ts";
 import { WORKLOADS } from "../plan/endpoints.ts";
-import type { Plan } from "../plan/plan.ts";
+import { type Plan, rateAt } from "../plan/plan.ts";
 import { appendSlices, PROTOCOL, type Slice } from "../records/slices.ts";
 import { parseCpuList } from "../targets/cores.ts";
 import { readIdentity, type Target } from "../targets/target.ts";
@@ -72,7 +72,14 @@ export async function duet(session: Session, block: number, endpoint: string, pa
   const { connections: most, amount } = session.manifest.plan;
   const connections = Math.min(most, DUET_CONNECTIONS);
   for (let tries = 1; ; tries++) {
-    const seen = await together(session, pair, endpoint, { connections, seconds: amount.duetSeconds });
+    const seconds = amount.duetSeconds;
+    const rate = session.manifest.plan.rates?.[endpoint];
+    const seen = await together(
+      session,
+      pair,
+      endpoint,
+      rate ? halfOf(rate, connections, seconds) : { connections, seconds },
+    );
     const [a, b] = seen as [Measured, Measured];
     const atOnce = Math.min(overlap([a.load, b.load]), a.load.overlap, b.load.overlap);
     const usable = atOnce >= LEAST_OVERLAP && !seen.some(({ load }) => isFailing(load));
@@ -82,15 +89,54 @@ export async function duet(session: Session, block: number, endpoint: string, pa
       seen.map((one, i) => ({
         ...fieldsOf(session, block, slice, endpoint, one),
         kind: "duet",
-        connections,
+        connections: rate === undefined ? connections : connectionsAt(rate / 2, connections, seconds),
         partner: (pair[1 - i] as Target).name,
-        targetRate: null,
+        targetRate: rate === undefined ? null : rate / 2,
         verdict: usable ? null : "void",
       })),
     );
     const isDone = usable ? tries > 1 || (a.taken ?? 0) <= MOST_TAKEN : tries === MOST_VOID;
     if (isDone) return;
   }
+}
+
+/** Sends of each connection in a slice at a fixed rate, at least: fortio spaces them by their number. */
+const LEAST_SENDS = 4;
+
+/** Few enough that each connection sends several times. */
+const connectionsAt = (rate: number, most: number, seconds: number): number =>
+  Math.max(1, Math.min(most, Math.floor((rate * seconds) / LEAST_SENDS)));
+
+const halfOf = (rate: number, most: number, seconds: number): LoadOptions => ({
+  connections: connectionsAt(rate / 2, most, seconds),
+  seconds,
+  rate: rate / 2,
+});
+
+/** Two targets at the same moment, each at the same fixed rate: what their answers take when neither is at its limit. */
+export async function duetAtRate(
+  session: Session,
+  block: number,
+  endpoint: string,
+  pair: readonly [Target, Target],
+  rate: number,
+): Promise<void> {
+  const { duetSeconds: seconds } = session.manifest.plan.amount;
+  const connections = connectionsAt(rate, DUET_CONNECTIONS, seconds);
+  const seen = await together(session, pair, endpoint, { connections, seconds, rate });
+  const slice = nextSlice(session);
+  const usable = !seen.some(({ load }) => isFailing(load));
+  saveSlices(
+    session,
+    seen.map((one, i) => ({
+      ...fieldsOf(session, block, slice, endpoint, one),
+      kind: "open",
+      connections,
+      partner: (pair[1 - i] as Target).name,
+      targetRate: rate,
+      verdict: usable ? null : "void",
+    })),
+  );
 }
 
 /** @throws UsageError where several agents do not load a target at the same time, three times in a row. */
@@ -122,7 +168,9 @@ async function soloOnce(
   target: Target,
   rate: number | null,
   seconds = session.manifest.plan.amount.soloSeconds,
-  connections = session.manifest.plan.connections,
+  connections = rate !== null && session.manifest.plan.rates
+    ? connectionsAt(rate, session.manifest.plan.connections, seconds)
+    : session.manifest.plan.connections,
 ): Promise<Slice> {
   const { manifest } = session;
   const calibration = manifest.calibration[target.name]?.[endpoint];
@@ -156,7 +204,7 @@ async function soloOnce(
   }));
   saveSlices(session, [slice, ...ofSteps.map(({ slice }) => slice)]);
   // Only at the rate that the table shows: the attempts of a search have others.
-  if (rate === manifest.plan.rate && slice.verdict !== "starved") {
+  if (rate === rateAt(manifest.plan, endpoint) && slice.verdict !== "starved") {
     manifest.histograms[target.name] ??= {};
     const ofTarget = manifest.histograms[target.name] as Record<string, Histogram>;
     for (const { endpoint: of, histogram } of [{ endpoint, histogram: seen.histogram }, ...ofSteps]) {

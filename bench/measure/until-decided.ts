@@ -2,11 +2,13 @@ import {
   type Interval,
   mean,
   type State,
-  sequentialInterval,
+  sequentialRatio,
   sequentialSmallestVisible,
-  sequentialState,
+  stateOf,
 } from "../analysis/statistics.ts";
 import type { TargetSpec } from "../plan/targets.ts";
+import type { Slice } from "../records/slices.ts";
+import type { Target } from "../targets/target.ts";
 import { lookAtMachine, withTargets } from "./blocks.ts";
 import { lastBlock, type Session } from "./session.ts";
 import { duet } from "./slices.ts";
@@ -22,14 +24,45 @@ export interface Outcome {
   readonly ratio: Interval;
   readonly state: State;
   readonly smallestVisible: number;
-  /** Blocks in which one of the two still changed when its slices began; their values count all the same. */
+  /** What a second copy of the second is to the first copy; null where there was none. */
+  readonly guard: { readonly ratio: Interval; readonly state: State } | null;
+  /** Blocks in which one of them still changed when its slices began; their values count all the same. */
   readonly warming: number;
   /** From the start until it was decided, or the time was up; other endpoints were measured meanwhile. */
   readonly seconds: number;
 }
 
-/** Duets of one endpoint in one block. */
-const DUETS = 4;
+/** How two targets are compared. */
+export interface Comparing {
+  readonly limitSeconds: number;
+  /** Whether the second is measured as two copies, which are to come out equal. */
+  readonly isGuarded?: boolean;
+  /** Whether an endpoint needs no more blocks; when it is different or equivalent, if absent. */
+  readonly isDecided?: (one: Outcome) => boolean;
+  /** Whether one endpoint decides for all. */
+  readonly isEnough?: (one: Outcome) => boolean;
+  /** How many intervals are to hold at once, with 95 %. */
+  readonly family?: number;
+  /** What is asked of the targets at each endpoint, once, before its first duets. */
+  readonly check?: (endpoint: string, targets: readonly Target[]) => Promise<void>;
+  /** What is done besides at each endpoint of each block, while the targets are up. */
+  readonly besides?: (block: number, endpoint: string, targets: readonly Target[]) => Promise<void>;
+}
+
+/** Who plays in the duets of one endpoint in one block, and who is named first in every other block. */
+const DUETS = [
+  [0, 1],
+  [1, 0],
+  [0, 1],
+  [1, 0],
+] as const;
+const GUARDED = [
+  [0, 1],
+  [2, 0],
+  [1, 2],
+  [1, 0],
+  [0, 2],
+] as const;
 
 /**
  * Duets between two targets, freshly started in every block, until each endpoint is decided or the time is up. After
@@ -37,44 +70,51 @@ const DUETS = 4;
  */
 export async function compareUntilDecided(
   session: Session,
-  specs: readonly [TargetSpec, TargetSpec],
-  limitSeconds: number,
+  [first, second]: readonly [TargetSpec, TargetSpec],
+  { limitSeconds, isGuarded = false, isDecided = isNotUndecided, isEnough, family = 1, check, besides }: Comparing,
 ): Promise<Outcome[]> {
   const { endpoints } = session.manifest.plan;
+  const specs = isGuarded ? [first, second, second] : [first, second];
   const since = session.now();
   const elapsed = () => (session.now() - since) / 1e3;
   let behind = 0;
   const seen = endpoints.map((endpoint) => ({
     endpoint,
     logRatios: [] as number[],
+    guards: [] as number[],
     cpuUs: [] as number[],
     warming: 0,
     seconds: 0,
   }));
-  const outcomes = () =>
-    seen.map((one): Outcome => {
-      const { estimate, low, high } = sequentialInterval(one.logRatios);
-      return {
-        ...one,
-        ratio: { estimate: Math.exp(estimate), low: Math.exp(low), high: Math.exp(high) },
-        state: sequentialState(one.logRatios),
-        smallestVisible: sequentialSmallestVisible(one.logRatios),
-      };
-    });
-  const first = lastBlock(session);
-  await lookAtMachine(session, first + 1);
-  for (let block = first + 1; ; block++) {
-    const open = seen.filter(({ logRatios }) => sequentialState(logRatios) === "undecided");
-    const pace = elapsed() / (block - first - 1 || 1);
-    if (open.length === 0 || (block > first + 2 && elapsed() + pace > limitSeconds)) {
+  const outcomeOf = ({ guards, ...one }: (typeof seen)[0], isLast: boolean): Outcome => {
+    const ratio = sequentialRatio(one.logRatios, family, isLast);
+    const guard = sequentialRatio(guards, family, isLast);
+    return {
+      ...one,
+      ratio,
+      state: stateOf(ratio),
+      smallestVisible: sequentialSmallestVisible(one.logRatios, family, isLast),
+      guard: isGuarded ? { ratio: guard, state: stateOf(guard) } : null,
+    };
+  };
+  const before = lastBlock(session);
+  await lookAtMachine(session, before + 1);
+  for (let block = before + 1; ; block++) {
+    const outcomes = seen.map((one) => outcomeOf(one, false));
+    const isOver = isEnough !== undefined && outcomes.some(isEnough);
+    const open = isOver ? [] : seen.filter((_, i) => !isDecided(outcomes[i] as Outcome));
+    const pace = elapsed() / (block - before - 1 || 1);
+    if (open.length === 0 || (block > before + 2 && elapsed() + pace > limitSeconds)) {
       session.progress.done(Math.max(0, limitSeconds - behind));
       await lookAtMachine(session, block - 1);
-      return outcomes();
+      return isOver
+        ? outcomes
+        : outcomes.map((one, i) => (isDecided(one) ? one : outcomeOf(seen[i] as (typeof seen)[0], true)));
     }
     session.warmth = {};
     await withTargets(session, specs, async (targets) => {
-      const [a, b] = targets as [(typeof targets)[0], (typeof targets)[0]];
-      session.progress.now(`${a.name} and ${b.name}: block ${block - first}`);
+      const [a, b] = targets.map(({ name }) => name) as [string, string];
+      session.progress.now(`${a} and ${b}: block ${block - before}`);
       await warmRestarted(
         session,
         targets,
@@ -82,19 +122,20 @@ export async function compareUntilDecided(
       );
       for (const one of open) {
         const { endpoint } = one;
+        if (one.seconds === 0) await check?.(endpoint, targets);
         await warmEndpoint(session, targets, endpoint);
         if (targets.some(({ name }) => warmthOf(session, name, endpoint).steady === false)) one.warming++;
         const from = session.slices.length;
-        for (let i = 0; i < DUETS; i++) await duet(session, block, endpoint, i % 2 === 0 ? [a, b] : [b, a]);
-        const costs = (name: string) =>
-          session.slices
-            .slice(from)
-            .filter((slice) => slice.name === name && slice.verdict !== "void")
-            .flatMap(({ cpuUsPerRequest }) => (cpuUsPerRequest ? [Math.log(cpuUsPerRequest)] : []));
-        const [ofA, ofB] = [costs(a.name), costs(b.name)];
-        if (ofA.length === 0 || ofB.length === 0) continue;
-        one.logRatios.push(mean(ofA) - mean(ofB));
-        one.cpuUs.push(...ofA.map(Math.exp));
+        for (const pair of (isGuarded ? GUARDED : DUETS).map((pair) => (block % 2 === 0 ? pair : pair.toReversed()))) {
+          await duet(session, block, endpoint, pair.map((i) => targets[i]) as [Target, Target]);
+        }
+        const slices = session.slices.slice(from);
+        push(one.logRatios, logRatiosOf(slices, a, [b, targets[2]?.name]));
+        push(one.guards, logRatiosOf(slices, targets[2]?.name, [b]));
+        one.cpuUs.push(
+          ...slices.flatMap(({ name, cpuUsPerRequest }) => (name === a && cpuUsPerRequest ? [cpuUsPerRequest] : [])),
+        );
+        await besides?.(block, endpoint, targets);
       }
     });
     for (const one of open) one.seconds = elapsed();
@@ -103,4 +144,23 @@ export async function compareUntilDecided(
     session.progress.done(elapsed() - behind);
     behind = elapsed();
   }
+}
+
+const isNotUndecided = ({ state }: Outcome): boolean => state !== "undecided";
+
+/** A block is one value, none where all its duets were void. */
+const push = (values: number[], ofBlock: readonly number[]) => ofBlock.length > 0 && values.push(mean(ofBlock));
+
+/** @returns ln(CPU per request of `name` ÷ of its partner), duet by duet, where the partner is one of some. */
+function logRatiosOf(
+  slices: readonly Slice[],
+  name: string | undefined,
+  partners: readonly (string | undefined)[],
+): number[] {
+  const usable = slices.filter(({ verdict, cpuUsPerRequest }) => verdict !== "void" && cpuUsPerRequest);
+  return usable.flatMap((one) => {
+    const partner = usable.find((other) => other.slice === one.slice && other !== one);
+    if (one.name !== name || !partner || !partners.includes(partner.name)) return [];
+    return [Math.log((one.cpuUsPerRequest as number) / (partner.cpuUsPerRequest as number))];
+  });
 }

@@ -1,4 +1,4 @@
-/** How targets are named: `bun-hono@node:sqlite*4+pool=50`, and `#2` behind the second of two of one name. */
+/** How endpoints at a rate are named, and targets: `bun-hono@node:sqlite*4+pool=50`, and `#2` behind the second of two of one name. */
 
 /** The parts of a name; what is not given is as it comes. */
 export interface NameParts {
@@ -15,6 +15,10 @@ export function partsOf(name: string): NameParts {
     /^([^@*+]*)(?:@([^+*]+))?(?:\*(\d+))?((?:\+[^+]*)*)$/.exec(name) ?? [];
   return { server, driver, workers, settings: settings.split("+").slice(1) };
 }
+
+/** An endpoint at a rate, and what is at which. */
+export const nameAtRate = (endpoint: string, rate: number): string => `${endpoint} at ${rate}/s`;
+export const withoutRate = (endpoint: string): string => endpoint.replace(/ at [\d.]+\/s$/, "");
 
 /** @param n counts those of one name from 1 */
 export const nameOfTwin = (name: string, n: number): string => (n === 1 ? name : `${name}#${n}`);

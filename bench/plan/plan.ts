@@ -1,6 +1,8 @@
 import { SimpleFaker } from "@faker-js/faker";
 import { UsageError } from "../../shared/errors.ts";
+import { isOurPost, type Requests, requestOf } from "../load/requests.ts";
 import { SEQUENCE, WORKLOADS, type Workload } from "./endpoints.ts";
+import { nameAtRate } from "./names.ts";
 import { AGENTS_SECONDS, amountsOf, type PRESETS, type PresetAmounts } from "./presets.ts";
 import { baseOf, type EngineSpec, type LocalSpec, parseTarget, type TargetSpec } from "./targets.ts";
 
@@ -9,12 +11,16 @@ export interface Plan {
   /** With a twin, the last is one of the others once more. */
   readonly targets: readonly TargetSpec[];
   readonly endpoints: readonly string[];
+  /** What is asked at endpoints where it is not what their name says. */
+  readonly requests?: Requests;
   readonly connections: number;
   readonly amount: PresetAmounts;
   /** `host:port` of the fortio servers that make the load; none for a fortio of this machine. */
   readonly agents: readonly string[];
   /** Requests per second of the solo slices, null for as many as can be. */
   readonly rate: number | null;
+  /** The same of single endpoints; in their duets each side has half of it. */
+  readonly rates?: Readonly<Record<string, number>>;
   readonly seed: number;
 }
 
@@ -29,6 +35,7 @@ export interface Options {
   /** Runs the servers in containers. */
   readonly engine?: EngineSpec | undefined;
   readonly endpoints: readonly string[];
+  readonly requests?: Requests | undefined;
   readonly agents?: readonly string[];
   readonly connections: number;
   readonly preset: keyof typeof PRESETS;
@@ -62,14 +69,17 @@ export function makePlan(options: Options, servers: readonly string[]): Plan {
     throw new UsageError(`--name "${names[urls.length]}" has no URL to belong to: give as many names as URLs`);
   }
   for (const endpoint of options.endpoints) {
-    if (!/^(POST )?\//.test(endpoint) && endpoint !== SEQUENCE)
+    if (!/^([A-Z]+ )?\//.test(endpoint) && endpoint !== SEQUENCE)
       throw new UsageError(`--endpoints has "${endpoint}": a path starts with /`);
   }
   if (store && (engine || options.agents?.length)) {
     throw new UsageError(`--workload ${workload} starts servers on this machine: leave out --docker and --agents`);
   }
   const asked = options.endpoints.length > 0 ? options.endpoints : endpoints;
-  const adds = asked.find((endpoint) => endpoint.startsWith("POST "));
+  const { requests } = options;
+  if (requests && options.agents?.length)
+    throw new UsageError("--agents ask for paths only: leave out --requests, --header and --body");
+  const adds = asked.find((endpoint) => isOurPost(endpoint) && !requests?.[endpoint]);
   if (adds && urls.length > 0) {
     throw new UsageError(`"${adds}" adds what stays, so it loads servers started here only: leave out the URL`);
   }
@@ -110,6 +120,7 @@ export function makePlan(options: Options, servers: readonly string[]): Plan {
     targets: twin ? [...targets, twin] : targets,
     workload,
     endpoints: asked,
+    ...(requests && { requests }),
     connections,
     agents: options.agents ?? [],
     amount,
@@ -118,7 +129,33 @@ export function makePlan(options: Options, servers: readonly string[]): Plan {
   };
 }
 
-/** Duets are closed loops: where a rate is asked for there are none. */
+/** Requests per second of the solo slices at an endpoint, null for as many as can be. */
+export const rateAt = ({ rate, rates }: Pick<Plan, "rate" | "rates">, endpoint: string): number | null =>
+  rates?.[endpoint] ?? rate;
+
+/** Long enough that a server's cost at a low rate is seen. */
+const AT_RATE_SECONDS = 1;
+
+/** The same plan with an endpoint for each of its endpoints at each rate. @param ratesOf requests per second */
+export function atRates(plan: Plan, ratesOf: (endpoint: string) => readonly number[]): Plan {
+  const all = plan.endpoints.flatMap((endpoint) =>
+    ratesOf(endpoint).map((rate) => ({ rate, name: nameAtRate(endpoint, rate), of: endpoint })),
+  );
+  const { duetSeconds, soloSeconds } = plan.amount;
+  return {
+    ...plan,
+    endpoints: all.map(({ name }) => name),
+    requests: Object.fromEntries(all.map(({ name, of }) => [name, requestOf(of, plan.requests)])),
+    rates: Object.fromEntries(all.map(({ name, rate }) => [name, rate])),
+    amount: {
+      ...plan.amount,
+      duetSeconds: Math.max(duetSeconds, AT_RATE_SECONDS),
+      soloSeconds: Math.max(soloSeconds, AT_RATE_SECONDS),
+    },
+  };
+}
+
+/** Where one rate is asked for there are none. */
 export const hasDuets = ({ targets, rate }: Pick<Plan, "targets" | "rate">): boolean =>
   targets.length > 1 && rate === null;
 

@@ -77,6 +77,10 @@ export const PAIR: PresetAmounts = {
   windows: 2,
   twin: false,
 };
+/** For gates, which have three servers up and less time. */
+export const GATE: PresetAmounts = { ...PAIR, duetSeconds: 0.6, windowSeconds: 0.1 };
+/** Its time limit per endpoint: CI waits for it. */
+export const GATE_SECONDS = 60;
 /** What they load unless other endpoints are asked for: the least work, and a usual amount. */
 export const PAIR_ENDPOINTS = ["/plain", "/sqlite/random-5fields/5"];
 

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Eta } from "eta";
+import { withoutRate } from "../plan/names.ts";
 import { shortJson } from "../records/files.ts";
 import { heatMap, tiles } from "./card.ts";
 import { COLUMNS, coldTable, NOTES, overview, ratio, remarkLine, SERVER_COLUMNS, stepTable, word } from "./format.ts";
@@ -27,6 +28,7 @@ export async function html(report: Report): Promise<string> {
     overview: overview(report.endpoints),
     notes: NOTES,
     ratio,
+    withoutRate,
     precisionLine,
     stepTable,
     remarkLine,

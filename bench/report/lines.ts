@@ -1,17 +1,20 @@
 /** One line each: what a plan will do, what came out of `duet`, `tax`, `--slo` and `self-test`. */
 
+import { EXIT } from "../analysis/gate.ts";
 import { median, proportionInterval } from "../analysis/statistics.ts";
+import { type Idle, QUOTA } from "../measure/idle.ts";
 import { type Capacity, promiseOf, type Slo } from "../measure/slo.ts";
 import type { Outcome } from "../measure/until-decided.ts";
 import { totalSeconds } from "../plan/duration.ts";
 import { nameOfTwin } from "../plan/names.ts";
 import { orderOf, type Plan } from "../plan/plan.ts";
 import { isHere } from "../plan/targets.ts";
+import type { GateFinding } from "../self-test/gates.ts";
 import type { ScheduleFinding } from "../self-test/schedules.ts";
 import type { Finding } from "../self-test/self-test.ts";
 import type { Cores } from "../targets/cores.ts";
 import { percent, ratio } from "./format.ts";
-import { render } from "./text.ts";
+import { render, renderText } from "./text.ts";
 
 /** One line: what a plan will do, how long it takes and on which cores. */
 export function describe(plan: Plan, cores: Cores | null): string {
@@ -65,6 +68,46 @@ export function capacityLine(name: string, endpoint: string, slo: Slo, capacity:
   return `${name} ${endpoint}: ${promise} up to ${rate.toFixed(1)} requests/s ${interval}; in the last start ${reason}`;
 }
 
+/** One line for a gate of which it is known what it should say. */
+export const gateLine = ({ server, handicap, verdict, seconds }: GateFinding): string =>
+  `${server} ${handicap > 0 ? `${percent(handicap)} more work` : "A/A"}: ${verdict}, ${seconds.toFixed(0)} s`;
+
+/** What gates exited with. */
+export function gatesTable(findings: readonly GateFinding[]): string {
+  const groups = [...Map.groupBy(findings, ({ handicap }) => handicap)];
+  return renderText(
+    ["", ...Object.entries(EXIT).map(([verdict, code]) => `${verdict} (${code})`), "median time"],
+    groups.map(([handicap, all]) => [
+      handicap > 0 ? `${percent(handicap)} more work` : "equal",
+      ...Object.keys(EXIT).map((verdict) => `${all.filter((one) => one.verdict === verdict).length} of ${all.length}`),
+      secondsOf(all),
+    ]),
+  );
+}
+
+/** What servers cost that nobody asks: of several starts of each the median, and the least and the most. */
+export function idleTable(seen: readonly Idle[]): string {
+  const cell = (all: readonly Idle[], field: keyof Omit<Idle, "name">, show: (value: number) => string): string => {
+    const values = all.flatMap((one) => one[field] ?? []);
+    if (values.length === 0) return "-";
+    return `${show(median(values))} (${show(Math.min(...values))}–${show(Math.max(...values))})`;
+  };
+  const mb = (bytes: number) => (bytes / 1e6).toFixed(1);
+  const rows = [...Map.groupBy(seen, ({ name }) => name)].map(([name, all]) => [
+    name,
+    cell(all, "startupMs", (ms) => ms.toFixed(0)),
+    cell(all, "startupQuarterMs", (ms) => ms.toFixed(0)),
+    cell(all, "rssBytes", mb),
+    cell(all, "perThousandBytes", mb),
+    cell(all, "cpu", (part) => (part * 100).toFixed(2)),
+  ]);
+  const quarter = rows.every((row) => row[2] === "-") ? " (control groups cannot be made here)" : "";
+  return [
+    renderText(["", "start ms", `with ${QUOTA} core`, "MB", "MB per 1,000 idle", "CPU % idle"], rows),
+    `Medians of ${seen.length / rows.length} starts, with the least and the most${quarter}. Idle: 1,000 connections that each asked once.`,
+  ].join("\n\n");
+}
+
 /** One line for what one way of measuring said of one pair. */
 export function found({ way, server, endpoint, handicap, ratio, outcome, seconds }: Finding): string {
   const time = seconds === undefined ? "" : `, ${seconds.toFixed(0)} s`;
@@ -107,7 +150,7 @@ export function selfTestTable(findings: readonly Finding[]): string {
   );
 }
 
-function secondsOf(findings: readonly Finding[]): string {
+function secondsOf(findings: readonly { readonly seconds?: number }[]): string {
   const seconds = findings.flatMap((finding) => finding.seconds ?? []);
   return seconds.length === 0 ? "-" : `${median(seconds).toFixed(0)} s`;
 }

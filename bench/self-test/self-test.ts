@@ -3,7 +3,7 @@ import { meanInterval, type State, stateOf } from "../analysis/statistics.ts";
 import { withTargets } from "../measure/blocks.ts";
 import { lastBlock, type Session } from "../measure/session.ts";
 import { solo } from "../measure/slices.ts";
-import { compareUntilDecided } from "../measure/until-decided.ts";
+import { compareUntilDecided, type Outcome } from "../measure/until-decided.ts";
 import { warmEndpoint, warmRestarted } from "../measure/warmup.ts";
 import type { LocalSpec } from "../plan/targets.ts";
 
@@ -33,8 +33,10 @@ const WAYS = {
 };
 
 /** Two copies of a server of the matrix; the first spends `nanoseconds` more per path pattern. */
-function pairOf(server: keyof typeof matrix, nanoseconds: Record<string, number>): [LocalSpec, LocalSpec] {
-  const command = matrix[server].replace("servers/main.ts", "bench/self-test/handicapped.ts").split(" ");
+export function pairOf(server: string, nanoseconds: Record<string, number>): [LocalSpec, LocalSpec] {
+  const command = (matrix[server as keyof typeof matrix] as string)
+    .replace("servers/main.ts", "bench/self-test/handicapped.ts")
+    .split(" ");
   const spec = (name: string, handicap: object): LocalSpec => ({
     kind: "local",
     name,
@@ -43,6 +45,12 @@ function pairOf(server: keyof typeof matrix, nanoseconds: Record<string, number>
   });
   return [spec(`${server}+`, nanoseconds), spec(server, {})];
 }
+
+/** @returns nanoseconds per path pattern that are 5 % of what a request cost; of the fastest slice, as the handicap is timed by its fastest look. */
+export const handicapsOf = (outcomes: readonly Outcome[]): Record<string, number> =>
+  Object.fromEntries(
+    outcomes.map(({ endpoint, cpuUs }) => [endpoint.replace(/\/\d+$/, "/:size"), HANDICAP * 1e3 * Math.min(...cpuUs)]),
+  );
 
 /**
  * Pairs of equal servers, and pairs of which one does 5 % more per request: what duets say of them and, with `field`,
@@ -61,7 +69,7 @@ export async function selfTest(
     let nanoseconds: Record<string, number> = {};
     for (const handicap of [0, HANDICAP]) {
       const pair = pairOf(server, nanoseconds);
-      const outcomes = await compareUntilDecided(session, pair, limitSeconds);
+      const outcomes = await compareUntilDecided(session, pair, { limitSeconds });
       const found: Finding[] = outcomes.map(({ endpoint, ratio, state, seconds }) => ({
         way: WAYS.duet,
         server,
@@ -74,12 +82,7 @@ export async function selfTest(
       if (field) found.push(...(await asTheField(session, server, handicap, pair)));
       found.forEach(tell);
       findings.push(...found);
-      nanoseconds = Object.fromEntries(
-        outcomes.map(({ endpoint, cpuUs }) => [
-          endpoint.replace(/\/\d+$/, "/:size"),
-          HANDICAP * 1e3 * Math.min(...cpuUs), // of its fastest slice, as the handicap is timed by its fastest look
-        ]),
-      );
+      nanoseconds = handicapsOf(outcomes);
     }
   }
   return findings;

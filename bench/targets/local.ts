@@ -7,6 +7,7 @@ import type { LocalSpec } from "../plan/targets.ts";
 import type { ServerStore } from "../stores/stores.ts";
 import { pinned } from "./cores.ts";
 import { freePort } from "./free-port.ts";
+import { markApp } from "./sweep.ts";
 import { readItself, type Target, untilReady } from "./target.ts";
 
 /** @throws UsageError where something else listens on the port: it would be measured instead. */
@@ -50,10 +51,11 @@ export async function start(
   if (app?.port) await claim(spec.name, app.port);
   const port = app?.port ?? (await freePort());
   const [command, ...args] = pinned(cores, spec.command).map((word) => word.replaceAll("{port}", String(port)));
+  const mark = app && markApp();
   const since = performance.now();
   const child = spawn(command as string, args, {
     cwd: app?.cwd,
-    env: { ...process.env, ...spec.env, ...store?.env, HOST: "127.0.0.1", PORT: String(port) },
+    env: { ...process.env, ...spec.env, ...store?.env, ...mark?.env, HOST: "127.0.0.1", PORT: String(port) },
     stdio: ["ignore", "ignore", "pipe"],
     detached: app !== undefined, // a group of its own, as a shell and what it starts are to end together
   });
@@ -66,6 +68,7 @@ export async function start(
     end(child, "SIGTERM", app !== undefined);
     if ((await Promise.race([ended, sleep(STOP_MS, "late", { ref: false })])) === "late")
       end(child, "SIGKILL", app !== undefined);
+    mark?.end(); // before its output is waited for, which what has left its group may hold open
     await ended;
     await store?.close();
   };

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { UsageError } from "../../shared/errors.ts";
 import type { Identity } from "../../shared/identity.ts";
-import { requestOf } from "../load/fortio.ts";
+import { type Request, type Requests, requestOf } from "../load/requests.ts";
 import { ENDPOINTS, SEQUENCE } from "../plan/endpoints.ts";
 
 /** A server under test that is up. */
@@ -94,17 +94,49 @@ export async function verify(
   { name, url }: Pick<Target, "name" | "url">,
   endpoints: readonly string[],
   signal: AbortSignal,
+  requests?: Requests,
 ): Promise<void> {
   for (const endpoint of endpoints) {
-    const { path, json } = endpoint === SEQUENCE ? { path: "/content?limit=1" } : requestOf(endpoint);
-    const response = await get(url + path, signal, json);
+    const request = requestOf(endpoint === SEQUENCE ? "/content?limit=1" : endpoint, requests);
+    const { path, status = "2xx" } = request;
+    const response = await get(url + path, signal, request);
     const body = await response.text();
-    const expected = json ? 201 : 200;
-    const wrong =
-      response.status === expected ? mistakeIn(endpoint, body) : `status ${response.status}, not ${expected}`;
+    const isRight = status === "2xx" ? response.ok : response.status === status;
+    const wrong = isRight ? mistakeIn(endpoint, body) : `status ${response.status}, not ${status}`;
     const remedy = ENDPOINTS.includes(endpoint) ? "give --endpoints with paths that it has" : "fix it, or leave it out";
     if (wrong) throw new UsageError(`${name} answers ${url}${path} with ${wrong}: ${remedy}`);
   }
+}
+
+/** How often each side is asked, and how much longer the shortest answer of one may be than the longest of the other. */
+const ASKS = 5;
+const LENGTH_TOLERANCE = 0.1;
+
+/** @returns how the answers of two servers differ in status, type or length, null where they do not; rows may differ. */
+export async function differenceOf(
+  endpoint: string,
+  a: Pick<Target, "name" | "url">,
+  b: Pick<Target, "name" | "url">,
+  signal: AbortSignal,
+  requests?: Requests,
+): Promise<string | null> {
+  const request = requestOf(endpoint, requests);
+  const ask = async ({ url }: Pick<Target, "url">) => {
+    const seen: { status: number; type: string; bytes: number }[] = [];
+    for (let i = 0; i < (request.method === "GET" ? ASKS : 1); i++) {
+      const response = await get(url + request.path, signal, request);
+      const bytes = (await response.arrayBuffer()).byteLength;
+      const type = response.headers.get("content-type")?.split(";")[0] ?? "no type";
+      seen.push({ status: response.status, type, bytes });
+    }
+    const lengths = seen.map(({ bytes }) => bytes);
+    return { ...(seen[0] as (typeof seen)[0]), least: Math.min(...lengths), most: Math.max(...lengths) };
+  };
+  const [x, y] = [await ask(a), await ask(b)];
+  const longer = (p: typeof x, q: typeof x) => p.least > q.most * (1 + LENGTH_TOLERANCE);
+  if (x.status === y.status && x.type === y.type && !longer(x, y) && !longer(y, x)) return null;
+  const show = ({ status, type, bytes }: typeof x) => `${status}, ${type}, ${bytes} bytes`;
+  return `${endpoint} is answered differently: ${a.name} with ${show(x)}; ${b.name} with ${show(y)}`;
 }
 
 function mistakeIn(endpoint: string, body: string): string | undefined {
@@ -121,11 +153,14 @@ function mistakeIn(endpoint: string, body: string): string | undefined {
   }
 }
 
-/** @param json posted, if any */
-async function get(url: string, signal: AbortSignal, json?: string): Promise<Response> {
-  const post = json && { method: "POST", body: json, headers: { "content-type": "application/json" } };
+async function get(
+  url: string,
+  signal: AbortSignal,
+  { method, headers, body }: Partial<Request> = {},
+): Promise<Response> {
+  const asked = { ...(method && { method }), ...(headers && { headers }), ...(body !== undefined && { body }) };
   try {
-    return await fetch(url, { ...post, signal: AbortSignal.any([signal, AbortSignal.timeout(5_000)]) });
+    return await fetch(url, { ...asked, signal: AbortSignal.any([signal, AbortSignal.timeout(5_000)]) });
   } catch (error) {
     signal.throwIfAborted();
     const { code, message } = error as { code?: string; message: string };

@@ -99,8 +99,8 @@ function watchProcess(root: number, database: number | null): (load: Load) => Pr
     return {
       cpuUsPerRequest,
       utilization: Math.max(...ranMs, total(ranMs) / parseCpuList(coresOf(root) ?? "0").length) / 1e3 / seconds,
-      rssBytes: memory(pids, "VmRSS"),
-      peakRssBytes: memory(pids, "VmHWM"),
+      rssBytes: memoryOf(pids, "VmRSS"),
+      peakRssBytes: memoryOf(pids, "VmHWM"),
       throttled: (throttledMs(root) - throttledBefore) / 1e3 / seconds,
       kernelUsPerRequest: cpuUsPerRequest && (cpuUsPerRequest * during("kernelTicks")) / (ticks || 1),
       faultsPerRequest: perRequest(during("faults")),
@@ -212,7 +212,8 @@ function threadFiles(pids: readonly number[]): [task: string, schedstat: string[
   );
 }
 
-function memory(pids: readonly number[], field: "VmRSS" | "VmHWM"): number {
+/** @returns resident memory of processes, now or at most since their start. */
+export function memoryOf(pids: readonly number[], field: "VmRSS" | "VmHWM"): number {
   const size = new RegExp(`^${field}:\\s*(\\d+) kB`, "m");
   return total(pids.map((pid) => Number(size.exec(text(`/proc/${pid}/status`))?.[1] ?? 0) * 1024));
 }

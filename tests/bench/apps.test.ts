@@ -69,6 +69,54 @@ test("apps and a URL of this machine are compared with our servers, and only wha
   }
 });
 
+test("requests with methods, headers and bodies; at several rates; at rest", async () => {
+  const strict = `
+const { createServer } = require("node:http");
+createServer(async (request, response) => {
+  let body = "";
+  for await (const part of request) body += part;
+  const asked = [request.method, request.url, request.headers.authorization ?? "", body].join(" ");
+  response.statusCode = { "GET /?a=1 Bearer x ": 200, 'PUT /b  {"c":1}': 204, "GET /up  ": 200 }[asked] ?? 400;
+  if (response.statusCode === 400) console.error(asked);
+  response.end(response.statusCode === 204 ? undefined : "x");
+}).listen(Number(process.env.PORT), "127.0.0.1");
+`;
+  writeFileSync(join(app, "strict.js"), strict);
+  writeFileSync(
+    join(app, "all.http"),
+    `GET /?a=1\nauthorization: Bearer x\n\n###\nPUT /b\ncontent-type: application/json\n\n{"c":1}\n\n?? status == 204\n`,
+  );
+  const file = newFile();
+  const start = ["--start", "strict=node strict.js", "--cwd", app, "--ready", "/up", "--warmup", "200"];
+  const { code, output } = await finish(bench(file, ...start, "--requests", join(app, "all.http")));
+  expect([code, output]).toEqual([0, expect.stringContaining(" slices in ")]);
+  const rows = rowsOf(file);
+  expect(new Set(rows.map(({ Endpoint }) => Endpoint))).toEqual(new Set(["/?a=1", "PUT /b"]));
+  for (const row of rows) expect([row.Endpoint, row["Error Count"]]).toEqual([row.Endpoint, "0"]);
+
+  const header = ["--endpoints", "/?a=1", "--header", "authorization: Bearer x"];
+  const wrong = await finish(bench(newFile(), ...start, "--endpoints", "/?a=1"));
+  expect([wrong.code, wrong.output]).toEqual([1, expect.stringContaining("with status 400, not 200")]);
+
+  const atRates = newFile();
+  const loads = await finish(
+    bench(atRates, ...start, "--start", "other=node strict.js", ...header, "--load", "10%,40%"),
+  );
+  expect([loads.code, loads.output]).toEqual([0, expect.stringContaining(" slices in ")]);
+  const seen = rowsOf(atRates);
+  const rates = [...new Set(seen.map(({ Endpoint = "" }) => Number(/ at (.*)\/s$/.exec(Endpoint)?.[1])))];
+  expect(rates).toHaveLength(2);
+  expect((rates[1] as number) / (rates[0] as number)).toBeCloseTo(4, 1);
+  for (const { Kind, TargetRate, Endpoint = "" } of seen) {
+    const rate = Number(/ at (.*)\/s$/.exec(Endpoint)?.[1]);
+    expect([Kind, Number(TargetRate)]).toEqual(Kind === "duet" ? ["duet", rate / 2] : ["open", rate]);
+  }
+
+  const idle = await finish(["./bench.sh", ...start, ...header, "--results", newFile(), "--idle"]);
+  expect([idle.code, idle.output]).toEqual([0, expect.stringMatching(/^strict +\d+ \(\d+–\d+\)/m)]);
+  expect(idle.output).toContain("MB per 1,000 idle");
+});
+
 testIf(works("python3", "--version"), "it is an app in Python", "one that gets its port in its command", async () => {
   const file = newFile();
   const start = ["--start", "python=python3 -m http.server {port}", "--cwd", app, "--endpoints", "/app.js"];
@@ -93,7 +141,7 @@ describe("mistakes are one line, and nothing is left", () => {
     [["--start", "a=true", "--start", "a=false"], "--start has two of the name a"],
     [["--start", "a=true", "--cwd", "/nowhere"], '--cwd "/nowhere": there is no such folder'],
     [["--start", "a=true", "--env", "GREETING"], '--env "GREETING": write it as NAME=VALUE'],
-    [["--start", "a=true", "--setup", "echo no such package; exit 7"], "failed with 7: no such package"],
+    [["--start", "a=true", "--setup", "echo no such package; exit 7"], ": no such package"],
     [["--setup", "true"], "--setup is of an app: give --start"],
     [["--start", "a=true", "--docker"], "--docker starts servers in containers, --start starts one without"],
     [["--start", "a=true", "--workload", "content"], "leave out --start"],
@@ -133,7 +181,7 @@ testIf(
         if (program.child.exitCode !== null) throw new Error(`ended: ${program.output()}`);
         return (await fetch(`http://127.0.0.1:${port}`).catch(() => null))?.ok === true;
       });
-      expect(listenerOf(port)).toBe(program.pid);
+      await until(() => listenerOf(port) === program.pid); // when the second listens as well
       expect(listenerOf(await freePort())).toBeNull();
     } finally {
       program.child.kill();

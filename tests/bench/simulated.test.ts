@@ -2,9 +2,11 @@
 import { beforeEach, expect, test } from "bun:test";
 import { generateMersenne53Randomizer } from "@faker-js/faker";
 import jStat from "jstat";
+import { median } from "../../bench/analysis/statistics.ts";
+import { measureGate } from "../../bench/measure/gate.ts";
 import { compareUntilDecided } from "../../bench/measure/until-decided.ts";
 import { makePlan } from "../../bench/plan/plan.ts";
-import { PAIR, PAIR_ENDPOINTS } from "../../bench/plan/presets.ts";
+import { GATE, GATE_SECONDS, PAIR, PAIR_ENDPOINTS } from "../../bench/plan/presets.ts";
 import { type LocalSpec, parseTarget, SERVERS } from "../../bench/plan/targets.ts";
 import { scheduleLine, selfTestTable } from "../../bench/report/lines.ts";
 import { SCHEDULES } from "../../bench/self-test/scheduled.ts";
@@ -26,6 +28,8 @@ const pairPlan = (endpoints: readonly string[]) => ({
   targets: [],
   amount: PAIR,
 });
+
+const pair = (a: string, b: string) => [parseTarget(a, SERVERS), parseTarget(b, SERVERS)] as [LocalSpec, LocalSpec];
 
 /** As on a machine whose host takes its cores away now and then. */
 const NOISY = { restart: 0.012, slice: 0.03, host: 0.1 };
@@ -61,14 +65,38 @@ test("servers of known schedule come out within 3 % of the truth, or as warming"
 });
 
 test("duets end as soon as they can tell, and when the time is up", async () => {
-  const pair = (a: string, b: string) => [parseTarget(a, SERVERS), parseTarget(b, SERVERS)] as [LocalSpec, LocalSpec];
   const cost: Cost = ({ name }) => ({ "node-express": 100, "bun-raw": 50 })[name] ?? 50.5;
   const session = await simulate(pairPlan(["/plain"]), newFile(), cost, NOISY);
-  const [clear] = await compareUntilDecided(session, pair("bun-raw", "node-express"), 90);
+  const [clear] = await compareUntilDecided(session, pair("bun-raw", "node-express"), { limitSeconds: 90 });
   expect(clear?.state).toBe("different");
   expect(clear?.ratio.estimate).toBeWithin(0.45, 0.55);
   expect(clear?.seconds).toBeLessThan(90);
-  const [close] = await compareUntilDecided(session, pair("bun-raw", "bun-hono"), 60);
+  const [close] = await compareUntilDecided(session, pair("bun-raw", "bun-hono"), { limitSeconds: 60 });
   expect(close?.state).not.toBe("different");
   expect(close?.seconds).toBeLessThan(75);
+});
+
+test("gates in simulated time: of equal commits at most one of 40 fails, of 5 % more work at most four do not", async () => {
+  const endpoints = ["/", "/a", "/b"];
+  const limit = 0.02;
+  const exits = async (more: number) => {
+    const cost: Cost = ({ name }) => (name === "bun-hono" ? 50 * (1 + more) : 50);
+    const session = await simulate({ ...pairPlan(endpoints), amount: GATE }, newFile(), cost, NOISY);
+    const verdicts: string[] = [];
+    const seconds: number[] = [];
+    for (let i = 0; i < 40; i++) {
+      const limitSeconds = GATE_SECONDS * endpoints.length;
+      const { outcomes, verdict } = await measureGate(session, pair("bun-hono", "bun-raw"), limit, { limitSeconds });
+      verdicts.push(verdict ?? "");
+      seconds.push(Math.max(...outcomes.map(({ seconds }) => seconds)));
+    }
+    const slower = verdicts.filter((one) => one === "slower").length;
+    console.log(`${more * 100} % more work: ${slower} of 40 slower, median ${median(seconds).toFixed(0)} s`);
+    return (verdict: string) => verdicts.filter((one) => one === verdict).length;
+  };
+  const equal = await exits(0);
+  expect(equal("slower")).toBeLessThanOrEqual(1);
+  const dearer = await exits(0.05);
+  expect(dearer("slower")).toBeGreaterThanOrEqual(36);
+  expect(dearer("not slower")).toBe(0);
 });

@@ -1,6 +1,7 @@
 import * as Plot from "@observablehq/plot";
 import type { MainEffect } from "../../analysis/effects.ts";
 import type { Interval } from "../../analysis/statistics.ts";
+import { withoutRate } from "../../plan/names.ts";
 import { word } from "../format.ts";
 import type { Endpoint } from "../report.ts";
 
@@ -220,6 +221,51 @@ export function throughput(endpoint: Endpoint, names: ReadonlySet<string>, canva
         r: 5,
         className: "mark",
         title: ({ name, x, y }) => `${name}: ${x.toFixed(0)} requests/s, ${y.toFixed(1)} µs`,
+      }),
+    ],
+  });
+}
+
+/** What a request costs, or its p99, over the rate; `endpoints` are one endpoint at several rates. */
+export function overLoad(
+  endpoints: readonly Endpoint[],
+  of: "cost" | "p99",
+  names: ReadonlySet<string>,
+  canvas: Canvas,
+): Element {
+  const points = endpoints.flatMap((endpoint) =>
+    shownOf(endpoint, names).flatMap((row) => {
+      const value = of === "cost" ? row.cpuUsPerRequest : row.latencyMs[99];
+      return value ? [{ ...row, ...value, rate: endpoint.rate as number }] : [];
+    }),
+  );
+  const label = of === "cost" ? "CPU µs per request" : "p99, ms";
+  const line = { x: "rate", y: "estimate", z: "name", stroke: "framework", strokeWidth: 1.8 } as const;
+  return draw(`${label} over requests per second at ${withoutRate(endpoints[0]?.endpoint ?? "")}`, canvas, {
+    height: 340,
+    marginLeft: 60,
+    x: { label: "requests per second", labelOffset: LABEL_OFFSET, grid: true, zero: true, ticks: 5, tickFormat: "~s" },
+    y: { type: "log", label, grid: true, ticks: 5, tickFormat: "~g" },
+    color,
+    symbol,
+    marks: [
+      Plot.ruleX(points, { x: "rate", y1: "low", y2: "high", stroke: "framework", strokeOpacity: 0.5 }),
+      Plot.line(
+        points.filter(({ runtime }) => runtime !== "node"),
+        line,
+      ),
+      Plot.line(
+        points.filter(({ runtime }) => runtime === "node"),
+        { ...line, strokeDasharray: "5 3" },
+      ),
+      Plot.dot(points, {
+        x: "rate",
+        y: "estimate",
+        fill: "framework",
+        symbol: "runtime",
+        r: 4,
+        className: "mark",
+        title: ({ name, rate, estimate }) => `${name} at ${rate}/s: ${estimate.toPrecision(3)}`,
       }),
     ],
   });

@@ -1,0 +1,37 @@
+import type { GateVerdict } from "../analysis/gate.ts";
+import { measureGate } from "../measure/gate.ts";
+import type { Session } from "../measure/session.ts";
+import { HANDICAP, handicapsOf, pairOf } from "./self-test.ts";
+
+/** What one gate said of two copies of a server, the first of which does more per request. */
+export interface GateFinding {
+  readonly server: string;
+  readonly handicap: number;
+  readonly verdict: GateVerdict | "not measured";
+  readonly seconds: number;
+}
+
+/** Gates between equal copies of a server, and between one that does 5 % more work and one that does not; as many of each. */
+export async function testGates(
+  session: Session,
+  server: string,
+  many: number,
+  failAbove: number,
+  limitSeconds: number,
+  tell: (finding: GateFinding) => void,
+): Promise<GateFinding[]> {
+  const findings: GateFinding[] = [];
+  let nanoseconds: Record<string, number> = {};
+  for (const handicap of [0, HANDICAP]) {
+    for (let i = 0; i < many; i++) {
+      const pair = pairOf(server, handicap === 0 ? {} : nanoseconds);
+      const since = session.now();
+      const { outcomes, verdict } = await measureGate(session, pair, failAbove, { limitSeconds });
+      const finding = { server, handicap, verdict: verdict ?? "not measured", seconds: (session.now() - since) / 1e3 };
+      if (handicap === 0) nanoseconds = handicapsOf(outcomes);
+      tell(finding);
+      findings.push(finding);
+    }
+  }
+  return findings;
+}

@@ -1,0 +1,161 @@
+/** `duet` of two commits: what it exits with, what it prints, what it leaves. */
+import { beforeAll, describe, expect, test } from "bun:test";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { finish, left, must, resultsIn, run, scratch, until } from "../harness.ts";
+
+const linux = process.platform === "linux";
+const folder = scratch();
+const newFile = resultsIn(folder);
+const repo = join(folder, "app");
+const git = (...args: string[]) =>
+  must(["git", "-C", repo, "-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false", ...args]);
+
+/** Hashes so often before it answers. */
+const app = (times: number, answer = "x") => `
+const { createHash } = require("node:crypto");
+require("node:fs").accessSync("prepared");
+require("node:http").createServer((request, response) => {
+  for (let i = 0; i < ${times}; i++) createHash("sha256").update("x").digest();
+  response.end(request.url === "/other" ? "other" : ${JSON.stringify(answer)});
+}).listen(process.env.PORT, "127.0.0.1");
+`;
+function commit(tag: string, text: string): void {
+  writeFileSync(join(repo, "server", "app.js"), text);
+  git("add", "-A");
+  git("commit", "-qm", tag);
+  git("tag", tag);
+}
+
+beforeAll(() => {
+  mkdirSync(join(repo, "server"), { recursive: true });
+  must(["git", "init", "-q", repo]);
+  commit("fast", app(20));
+  commit("slow", app(100));
+  commit("short", app(20, "a longer answer than before"));
+  commit("broken", "console.error('no such module'); process.exit(7);");
+  writeFileSync(join(repo, "server", "app.js"), app(100));
+});
+
+const START = ["--start", "node app.js", "--setup", "touch prepared", "--cwd", "server"];
+const duet = (...args: string[]) => [
+  "./bench.sh",
+  "duet",
+  "--repo",
+  repo,
+  ...START,
+  ...["--warmup", "500", "--connections", "8", "--seconds", "20", "--results", newFile(), ...args],
+];
+const schema = JSON.parse(readFileSync("docs/gate.schema.json", "utf8"));
+const isRecord = new Ajv2020({ strictTypes: false, allowUnionTypes: true }).compile(schema);
+/** Nothing is left of a run: no process, no folder, no trace in the repository. */
+function expectGone(marker: string): void {
+  if (linux) expect(left(marker)).toEqual([]);
+  expect(git("worktree", "list", "--porcelain").match(/^worktree /gm)).toHaveLength(1);
+}
+
+test("a commit that costs more is slower, and the one before it is not", async () => {
+  const [json, markdown] = [join(folder, "gate.json"), join(folder, "gate.md")];
+  const args = ["--ref", "fast", "--ref", "slow", "--endpoints", "/,/other", "--fail-above", "5%", "--seconds", "300"];
+  const slower = await finish(duet(...args, "--json", json, "--markdown", markdown), { MARKER: "slower" });
+  expect([slower.code, slower.output]).toEqual([
+    1,
+    expect.stringContaining("slow against fast: slower by more than 5 %"),
+  ]);
+  const record = JSON.parse(readFileSync(json, "utf8"));
+  expect(isRecord(record) || isRecord.errors).toBe(true);
+  expect(record).toMatchObject({ verdict: "slower", failAbove: 0.05, base: { name: "fast" }, head: { name: "slow" } });
+  expect(record.base.commit).toBe(git("rev-parse", "fast"));
+  for (const { cpuUs, p99Ms, guard, verdict } of record.endpoints) {
+    expect([verdict, cpuUs.ratio > 1.05, p99Ms.rate > 1, guard.ratio > 0.5]).toEqual(["slower", true, true, true]);
+    expect(cpuUs.head / cpuUs.base).toBeCloseTo(cpuUs.ratio, 6);
+  }
+  expect(record.rssBytes.base).toBeGreaterThan(1e6);
+  expect(record.startupMs.head).toBeGreaterThan(1);
+  expect(readFileSync(markdown, "utf8")).toContain("| /: CPU time per request ");
+  expectGone("slower");
+
+  const faster = await finish(
+    duet("--ref", "slow", "--ref", "fast", "--endpoints", "/", "--fail-above", "5%", "--json"),
+  );
+  expect([faster.code, faster.output]).toEqual([0, expect.stringContaining('"verdict": "not slower"')]);
+});
+
+test("the working tree is a side, and without --fail-above nothing fails", async () => {
+  const { code, output } = await finish(duet("--ref", "fast"), { MARKER: "tree" });
+  expect([code, output]).toEqual([0, expect.stringMatching(/^working tree against fast$/m)]);
+  expect(output).toMatch(/^\/: CPU time per request +\d+(\.\d)? µs +\d+(\.\d)? µs +\+\d/m);
+  expectGone("tree");
+});
+
+describe("what cannot be measured exits with 3, in one line", () => {
+  const cases: [string[], string][] = [
+    [
+      ["--ref", "fast", "--ref", "short"],
+      "/ is answered differently: short with 200, no type, 27 bytes; fast with 200",
+    ],
+    [["--ref", "fast", "--ref", "broken"], "broken did not start: no such module"],
+    [["--ref", "fast", "--ref", "nope"], '--ref "nope"'],
+    [["--ref", "fast", "--ref", "slow", "--ref", "short"], "a duet has two sides"],
+    [["--ref", "fast", "--ref", "/nowhere"], '--ref "/nowhere": there is no such folder'],
+    [["--ref", "fast", "--cwd", "nowhere"], '--cwd "nowhere": fast has no such folder'],
+    [["--ref", "fast", "--setup", "echo sorry; exit 9"], "failed with 9"],
+    [["--ref", "fast", "bun-raw"], "--ref compares commits: leave out bun-raw"],
+    [["--ref", "fast", "--start", "node other.js"], "--ref starts one app from both sides"],
+    [["--ref", "fast", "--connections", "none"], "'none' is invalid"],
+  ];
+  for (const [i, [args, message]] of cases.entries()) {
+    test(message, async () => {
+      const { code, output } = await finish(duet(...args, "--fail-above", "5%"), { MARKER: `gate${i}` });
+      expect([code, output]).toEqual([3, expect.stringContaining(message)]);
+      expectGone(`gate${i}`);
+    });
+  }
+
+  test("the reason is in the record, and without a gate it is an ordinary mistake", async () => {
+    const json = join(folder, "failed.json");
+    expect((await finish(duet("--ref", "nope", "--fail-above", "5%", "--json", json))).code).toBe(3);
+    const record = JSON.parse(readFileSync(json, "utf8"));
+    expect(isRecord(record) || isRecord.errors).toBe(true);
+    expect(record.reason).toContain("nope");
+    expect((await finish(duet("--ref", "nope"))).code).toBe(1);
+    const wrong = await finish(duet("--ref", "fast", "--fail-above", "0.05"));
+    expect([wrong.code, wrong.output]).toEqual([3, expect.stringContaining("Write it as 5%.")]);
+  });
+});
+
+test.skipIf(!linux)("what a run that was killed left is ended by the next", async () => {
+  const program = run(duet("--ref", "fast", "--ref", "slow"), { MARKER: "killed" });
+  await until(() => left("killed").some((command) => command.startsWith("node app.js")));
+  const bun = left("killed").find((command) => command.includes("bench/cli.ts"));
+  expect(bun).toBeDefined();
+  program.child.kill("SIGKILL");
+  await program.ended.catch(() => {});
+  await until(() => !left("killed").some((command) => command.includes("bench/cli.ts")));
+  expect(left("killed").length).toBeGreaterThan(0);
+  const next = await finish(duet("--ref", "nope"));
+  expect(next.output).toMatch(/^ended \d+ processes that a run that was killed had left$/m);
+  expectGone("killed");
+});
+
+test("what an app leaves behind is ended with it", async () => {
+  const args = ["--start", "a=(setsid node server/app.js >/dev/null 2>&1 &)", "--cwd", repo, "--endpoints", "/"];
+  const { code, output } = await finish(["./bench.sh", ...args, "--results", newFile()], { MARKER: "daemon" });
+  expect([code, output]).toEqual([1, expect.stringContaining("a did not start: it ended by 0")]);
+  if (linux) expect(left("daemon")).toEqual([]);
+});
+
+test("any CI: bench/gate.sh", async () => {
+  const outputs = join(folder, "outputs");
+  const program = ["sh", "-c", `cd ${repo}/server && ${process.cwd()}/bench/gate.sh`];
+  const { code, output } = await finish(program, {
+    BASE: "fast",
+    START: "node app.js",
+    SETUP: "touch prepared",
+    OPTIONS: `--warmup 500 --connections 8 --seconds 5 --cwd server --results ${newFile()} --ref .`,
+    GITHUB_OUTPUT: outputs,
+  });
+  expect([code, output]).toEqual([3, expect.stringContaining("--ref is given 3 times")]);
+  expect(readFileSync(outputs, "utf8")).toMatch(/^verdict=not measured\njson=.*gate.json\nmarkdown=.*gate.md\n$/);
+});
