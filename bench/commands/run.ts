@@ -78,8 +78,7 @@ export async function run(urls: readonly string[], options: RunOptions, signal: 
     },
     SERVERS,
   );
-  const plan =
-    rates.length > 1 ? atRates(planned, () => rates) : load ? await atLoads(planned, load, options, signal) : planned;
+  const plan = await atAll(planned, rates, load, options, signal);
   if (dryRun) return console.log(`${describe(plan, coresFor(plan))}\n\n${order(plan)}`);
   const session = await newSession(plan, coresFor(plan), results, progressOf(plan, slo), signal);
   const running = plan.targets.filter(({ kind }) => kind === "url");
@@ -91,14 +90,20 @@ export async function run(urls: readonly string[], options: RunOptions, signal: 
   await finish(session, options);
 }
 
-/** @param parts of what the slowest can answer. @returns the plan at these rates, to three digits */
-async function atLoads(
+/**
+ * @param rates requests per second; @param parts of what the slowest can answer, which is measured first
+ * @returns the plan at all of them, if there are several
+ */
+async function atAll(
   plan: Plan,
-  parts: readonly number[],
-  { results, rate }: RunOptions,
+  rates: readonly number[],
+  parts: readonly number[] | undefined,
+  { results, dryRun }: RunOptions,
   signal: AbortSignal,
 ): Promise<Plan> {
-  if (rate) throw new UsageError("--load and --rate: give one of them");
+  if (parts && rates.length > 0) throw new UsageError("--load and --rate: give one of them");
+  if (rates.length > 1) return atRates(plan, () => rates);
+  if (!parts || dryRun) return plan;
   const session = await newSession(plan, coresFor(plan), results, progressOf(plan), signal);
   try {
     const capacity = await commonCapacity(session);
