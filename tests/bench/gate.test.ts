@@ -147,15 +147,28 @@ test("what an app leaves behind is ended with it", async () => {
 });
 
 test("any CI: bench/gate.sh", async () => {
-  const outputs = join(folder, "outputs");
-  const program = ["sh", "-c", `cd ${repo}/server && ${process.cwd()}/bench/gate.sh`];
-  const { code, output } = await finish(program, {
-    BASE: "fast",
-    START: "node app.js",
-    SETUP: "touch prepared",
-    OPTIONS: `--warmup 500 --connections 8 --seconds 5 --cwd server --results ${newFile()} --ref .`,
-    GITHUB_OUTPUT: outputs,
+  git("checkout", "-qf", "fast");
+  const gate = async (options: string) => {
+    const [outputs, summary] = [newFile(), newFile()];
+    const { code } = await finish(["sh", "-c", `cd ${repo}/server && ${process.cwd()}/bench/gate.sh`], {
+      BASE: "slow",
+      START: "node app.js",
+      SETUP: "touch prepared",
+      OPTIONS: `--warmup 500 --connections 8 --seconds 300 --cwd server --results ${newFile()} ${options}`,
+      GITHUB_OUTPUT: outputs,
+      GITHUB_STEP_SUMMARY: summary,
+    });
+    return { code, outputs: readFileSync(outputs, "utf8"), summary: readFileSync(summary, "utf8") };
+  };
+  const files = "\njson=.*gate.json\nmarkdown=.*gate.md\n$";
+  expect(await gate("")).toEqual({
+    code: 0,
+    outputs: expect.stringMatching(`^verdict=not slower${files}`),
+    summary: expect.stringContaining("**HEAD against slow: not slower by 5 % at any endpoint, for sure**"),
   });
-  expect([code, output]).toEqual([3, expect.stringContaining("--ref is given 3 times")]);
-  expect(readFileSync(outputs, "utf8")).toMatch(/^verdict=not measured\njson=.*gate.json\nmarkdown=.*gate.md\n$/);
+  expect(await gate("--ref .")).toEqual({
+    code: 3,
+    outputs: expect.stringMatching(`^verdict=not measured${files}`),
+    summary: expect.stringContaining("--ref is given 3 times"),
+  });
 });
