@@ -35,10 +35,10 @@ export const SHAPES = {
   other: ["triangle", "▲"],
   go: ["diamond", "◆"],
   rust: ["star", "★"],
-  java: ["times", "×"],
-  python: ["plus", "+"],
-  ruby: ["asterisk", "∗"],
-  elixir: ["wye", "Y"],
+  java: ["cross", "✚"],
+  python: ["hexagon", "⬢"],
+  ruby: ["wye", "Y"],
+  elixir: ["diamond2", "◇"],
 } as const;
 const color = { domain: COLORS, range: COLORS.map((_, i) => `var(--series-${i})`) };
 const symbol = { domain: Object.keys(SHAPES), range: Object.values(SHAPES).map(([shape]) => shape) };
