@@ -62,6 +62,8 @@ interface Stack {
   readonly command: string;
   readonly runtime: string;
   readonly framework: string;
+  /** Whether it is its language's plainest, as raw is of Node and Bun. */
+  readonly plain: boolean;
   /** Values of SQLITE_DRIVER, the default first. */
   readonly drivers: readonly string[];
   /** Values of POSTGRES_CLIENT, the default first; none where it has no content API on Postgres. */
