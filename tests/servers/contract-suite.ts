@@ -52,6 +52,7 @@ const BAD_SIZES = [
 /** Servers that answer `%zz` otherwise than with 400. */
 const UNDECODABLE: Record<string, { status: number; text?: string; reason: string }> = {
   "node-elysia": { status: 404, reason: "its router on Node takes what it cannot decode for no match" },
+  go: { status: 400, text: "400 Bad Request", reason: "net/http refuses the request line before any handler sees it" },
 };
 
 const folder = scratch();
