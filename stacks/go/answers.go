@@ -35,6 +35,10 @@ func answer(status int, handle func(*http.Request) (any, error)) http.Handler {
 			sendError(w, r, err)
 			return
 		}
+		if status == http.StatusNoContent {
+			w.WriteHeader(status)
+			return
+		}
 		send(w, status, "application/json", text)
 	})
 }
@@ -47,6 +51,9 @@ func sendError(w http.ResponseWriter, r *http.Request, err error) {
 	if !ok {
 		log.Printf("%s %s: %v", r.Method, r.RequestURI, err)
 		said = errInternal
+	}
+	if said.status == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", "1")
 	}
 	send(w, said.status, "application/json", []byte(`{"error":`+quote(said.message)+"}"))
 }

@@ -14,20 +14,46 @@ type config struct {
 	port   int
 	dbFile string
 	driver string
+	// store is where content items are kept; "" is sqlite, opened when it is first used.
+	store       string
+	contentFile string
+	journal     string
+	synchronous string
+	postgres    postgresConfig
+}
+
+type postgresConfig struct {
+	client string
+	url    string
+	// pool is the most connections at a time.
+	pool int
+	// prepare tells whether statements are prepared on the server, once per connection.
+	prepare bool
 }
 
 // readConfig reads the environment. The error names the variable, its value and what it may be.
 func readConfig() (config, error) {
 	var env environment
-	workers := env.integer("WORKERS", 1, 256)
-	c := config{
-		host:   env.text("HOST", "0.0.0.0"),
-		port:   env.integer("PORT", 3000, 65_535),
-		dbFile: env.text("DB_FILE", "data.db"),
-		driver: env.oneOf("SQLITE_DRIVER", " on go", "mattn", "modernc"),
-	}
-	if workers != 1 {
+	if env.integer("WORKERS", 1, 256) != 1 {
 		env.mistake("WORKERS", " go uses every core by threads: leave it out")
+	}
+	c := config{
+		host:        env.text("HOST", "0.0.0.0"),
+		port:        env.integer("PORT", 3_000, 65_535),
+		dbFile:      env.text("DB_FILE", "data.db"),
+		driver:      env.oneOf("SQLITE_DRIVER", " on go", "mattn", "modernc"),
+		contentFile: env.text("CONTENT_FILE", "content.db"),
+		journal:     env.oneOf("SQLITE_JOURNAL", "", "wal", "delete"),
+		synchronous: env.oneOf("SQLITE_SYNCHRONOUS", "", "normal", "full", "off", "extra"),
+		postgres: postgresConfig{
+			client:  env.oneOf("POSTGRES_CLIENT", " on go", "pgx", "lib/pq"),
+			url:     env.text("DATABASE_URL", "postgres://postgres@127.0.0.1:5432/postgres"),
+			pool:    env.integer("POSTGRES_POOL", 10, 1_000),
+			prepare: env.oneOf("POSTGRES_PREPARE", "", "true", "false") == "true",
+		},
+	}
+	if store := env.oneOf("STORE", "", "sqlite", "postgres"); os.Getenv("STORE") != "" {
+		c.store = store
 	}
 	return c, env.err
 }

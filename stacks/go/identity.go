@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"syscall"
@@ -19,6 +20,7 @@ type identity struct {
 	Runtime       named      `json:"runtime"`
 	Framework     named      `json:"framework"`
 	Driver        driverName `json:"driver"`
+	Store         any        `json:"store"`
 	Workers       int        `json:"workers"`
 	PID           int        `json:"pid"`
 	UptimeSeconds float64    `json:"uptimeSeconds"`
@@ -36,6 +38,21 @@ type driverName struct {
 	SQLite string `json:"sqlite"`
 }
 
+type sqliteName struct {
+	Name        string `json:"name"`
+	Driver      string `json:"driver"`
+	File        string `json:"file"`
+	Journal     string `json:"journal"`
+	Synchronous string `json:"synchronous"`
+}
+
+type postgresName struct {
+	Name    string `json:"name"`
+	Driver  string `json:"driver"`
+	Pool    int    `json:"pool"`
+	Prepare bool   `json:"prepare"`
+}
+
 // identify returns a function that tells the identity as it is then.
 func identify(c config, sqliteVersion string) func() identity {
 	version := strings.TrimPrefix(runtime.Version(), "go")
@@ -44,8 +61,13 @@ func identify(c config, sqliteVersion string) func() identity {
 		Runtime:   named{"go", version},
 		Framework: named{"net/http", version}, // it comes with Go
 		Driver:    driverName{c.driver, sqliteVersion},
+		Store:     sqliteName{"sqlite", c.driver + " " + sqliteVersion, c.contentFile, c.journal, c.synchronous},
 		Workers:   1,
 		PID:       os.Getpid(),
+	}
+	if c.store == "postgres" {
+		version := versionOf("github.com/" + map[string]string{"pgx": "jackc/pgx/v5", "lib/pq": "lib/pq"}[c.postgres.client])
+		fixed.Store = postgresName{c.store, c.postgres.client + " " + version, c.postgres.pool, c.postgres.prepare}
 	}
 	return func() identity {
 		now := fixed
@@ -53,6 +75,18 @@ func identify(c config, sqliteVersion string) func() identity {
 		now.CPUUs, now.RSSBytes = usage()
 		return now
 	}
+}
+
+// versionOf tells the version of a module that the server was built with.
+func versionOf(module string) string {
+	if build, ok := debug.ReadBuildInfo(); ok {
+		for _, dependency := range build.Deps {
+			if dependency.Path == module {
+				return strings.TrimPrefix(dependency.Version, "v")
+			}
+		}
+	}
+	return ""
 }
 
 // usage tells the CPU time and the memory used so far; where there is no /proc, the most memory it has ever used.

@@ -48,12 +48,24 @@ func run() error {
 		return err
 	}
 	defer people.close()
+	stores := &storeOpener{open: func() (database, error) {
+		if config.store == "postgres" {
+			return openPostgres(config.postgres)
+		}
+		return openSQLiteStore(config)
+	}}
+	defer stores.close()
+	if config.store != "" {
+		if _, err := stores.get(); err != nil {
+			return err
+		}
+	}
 	listener, err := listen(config.host, config.port)
 	if err != nil {
 		return err
 	}
 	server := &http.Server{
-		Handler:                      routes(people, identify(config, people.sqliteVersion)),
+		Handler:                      routes(people, stores, identify(config, people.sqliteVersion)),
 		DisableGeneralOptionsHandler: true, // or OPTIONS * would not be a 404
 		MaxHeaderBytes:               headerBytes,
 		ReadHeaderTimeout:            headersTimeout,

@@ -21,7 +21,7 @@ type greeting struct {
 }
 
 // routes is the handler of all requests.
-func routes(p *people, identity func() identity) http.Handler {
+func routes(p *people, stores *storeOpener, identity func() identity) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /{$}", answer(http.StatusOK, func(*http.Request) (any, error) { return identity(), nil }))
 	mux.Handle("GET /plain", answer(http.StatusOK, func(*http.Request) (any, error) {
@@ -30,6 +30,7 @@ func routes(p *people, identity func() identity) http.Handler {
 	mux.HandleFunc("GET /html-template", renderHi)
 	mux.Handle("GET /sqlite/random-5fields/{size}", answer(http.StatusOK, randomRows(p.person5)))
 	mux.Handle("GET /sqlite/random-30fields/{size}", answer(http.StatusOK, randomRows(p.person30)))
+	contentRoutes(mux, stores)
 	mux.HandleFunc("/", sendNotFound) // also for other methods, which would be a 405
 	return asOthers(mux)
 }
