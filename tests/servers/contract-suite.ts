@@ -52,6 +52,11 @@ const BAD_SIZES = [
 /** Servers that answer `%zz` otherwise than with 400. */
 const UNDECODABLE: Record<string, { status: number; text?: string; reason: string }> = {
   "node-elysia": { status: 404, reason: "its router on Node takes what it cannot decode for no match" },
+  "python-flask-bjoern": {
+    status: 400,
+    text: "",
+    reason: "bjoern itself refuses what it cannot decode, without a body",
+  },
 };
 
 const folder = scratch();
