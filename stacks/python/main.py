@@ -2,14 +2,14 @@
 
 import errno
 import os
-import socket
 import sqlite3
 import sys
+from dataclasses import replace
 from pathlib import Path
 
-from config import Config, UsageError, read_config
+from config import UsageError, read_config
 from people import People
-from servers import SERVERS, waitress
+from servers import SERVERS, listen, waitress
 
 
 def main() -> None:
@@ -22,18 +22,18 @@ def main() -> None:
                 f'WORKERS is "{config.workers}": waitress has one process, '
                 "and Python does not use every core by threads: leave it out"
             )
-        claim(config)
+        config = replace(config, host=claim(config.host, config.port))
         check_database(config.db_file)
     except UsageError as error:
         sys.exit(str(error))
     start(config)
 
 
-def claim(config: Config) -> None:
-    """Finds out whether the port can be had; SO_REUSEPORT would share it without a word."""
-    host, port = config.host, config.port
+def claim(host: str, port: int) -> str:
+    """Finds out whether the port can be had, and at which numeric address, which granian needs."""
     try:
-        socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET).close()
+        with listen(host, port) as probe:
+            return probe.getsockname()[0]
     except OSError as error:
         taken = error.errno == errno.EADDRINUSE
         code = errno.errorcode.get(error.errno or 0, error.strerror)

@@ -60,6 +60,8 @@ def granian(config: Config) -> None:
     )
 
     def stop(*_: object) -> None:
+        for worker in server.wrks:
+            worker.interrupt_by_parent = True  # a terminal has told them as well
         time.sleep(READ_SECONDS)
         server.signal_handler_interrupt()
 
@@ -69,9 +71,8 @@ def granian(config: Config) -> None:
 
 def bjoern(config: Config) -> None:
     """Flask on bjoern, in forks that accept from one socket, as bjoern's own tests show."""
-    import bjoern
-
-    listening = bjoern.bind_and_listen(config.host, config.port)
+    listening = listen(config.host, config.port)
+    listening.setblocking(False)
     fork = multiprocessing.get_context("fork")
     workers = [fork.Process(target=bjoern_worker, args=(listening,), daemon=True) for _ in range(config.workers)]
     for worker in workers:
@@ -150,6 +151,12 @@ def waitress(config: Config) -> None:
         if time.monotonic() > end:
             break
         step(READ_SECONDS)
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Raises OSError where the port or address cannot be had."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    return socket.create_server((host, port), family=family, backlog=1024)
 
 
 def on_signal(handler: Callable[..., None]) -> None:
