@@ -10,6 +10,11 @@ const ADDED: Record<string, { headers: string[]; reason: string }> = {
     reason: "node:http names its idle timeout to HTTP/1.1 clients",
   },
   "Bun.serve": { headers: [], reason: "" },
+  "python-flask-bjoern": {
+    headers: ["connection"],
+    reason: "bjoern tells every client whether it keeps the connection",
+  },
+  "python-flask-granian": { headers: ["server"], reason: "granian has no option that leaves it out" },
 };
 const httpOf = (server: string) => {
   if (STACKS[server]) return server;

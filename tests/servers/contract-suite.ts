@@ -53,6 +53,11 @@ const BAD_SIZES = [
 const UNDECODABLE: Record<string, { status: number; text?: string; reason: string }> = {
   "node-elysia": { status: 404, reason: "its router on Node takes what it cannot decode for no match" },
   go: { status: 400, text: "400 Bad Request", reason: "net/http refuses the request line before any handler sees it" },
+  "python-flask-bjoern": {
+    status: 400,
+    text: "",
+    reason: "bjoern itself refuses what it cannot decode, without a body",
+  },
 };
 
 const folder = scratch();
