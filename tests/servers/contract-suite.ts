@@ -58,7 +58,13 @@ const UNDECODABLE: Record<string, { status: number; text?: string; reason: strin
     text: "",
     reason: "bjoern itself refuses what it cannot decode, without a body",
   },
+  "java-quarkus": { status: 400, text: "", reason: "Vert.x answers, before there is a route" },
+  "java-quarkus-v2": { status: 400, text: "", reason: "Vert.x answers, before there is a route" },
+  "java-spring-webflux": { status: 400, text: "", reason: "Spring answers before there is a route or a filter" },
 };
+
+/** Servers that have the database open only while they answer from it, and why. */
+const OPENED_TO_ANSWER: Record<string, string> = { "java-quarkus": "it opens a connection for each request" };
 
 const folder = scratch();
 const made = makeDatabase(join(folder, "made.db"), ROWS);
@@ -243,12 +249,22 @@ export function contractSuite({ server: name, runtime, framework, driver, worker
   });
 
   test.skipIf(!linux)("the database is open for reading only", async () => {
-    const open = [server.pid, ...workersOf(server.pid)].map((pid) =>
-      descriptorsOf(pid, file).map((fd) => {
-        const flags = /^flags:\s*(\d+)$/m.exec(readFileSync(`/proc/${pid}/fdinfo/${fd}`, "utf8"))?.[1];
-        return Number.parseInt(flags ?? "", 8) & 0b11;
-      }),
-    );
+    const look = () =>
+      [server.pid, ...workersOf(server.pid)].map((pid) =>
+        descriptorsOf(pid, file).map((fd) => {
+          const flags = /^flags:\s*(\d+)$/m.exec(readFileSync(`/proc/${pid}/fdinfo/${fd}`, "utf8"))?.[1];
+          return Number.parseInt(flags ?? "", 8) & 0b11;
+        }),
+      );
+    let open = name in OPENED_TO_ANSWER ? [] : look();
+    while (open.flat().length === 0 && name in OPENED_TO_ANSWER) {
+      const answers = Array.from({ length: 20 }, () => get("/sqlite/random-30fields/500"));
+      await Promise.race(answers);
+      try {
+        open = look();
+      } catch {} // closed since
+      await Promise.all(answers);
+    }
     expect(open.filter((fds) => fds.length > 0)).toHaveLength(workers);
     expect(new Set(open.flat())).toEqual(new Set([constants.O_RDONLY]));
   });
