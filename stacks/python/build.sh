@@ -3,15 +3,17 @@
 set -eu
 cd "$(dirname "$0")"
 
-python=$(command -v python3.11 || command -v python3) || python=false
-header=/usr/include/ev.h
-[ -f "$header" ] || header=$(find /usr/include/libev /usr/local/include /opt/homebrew/include -name ev.h 2>/dev/null | head -n 1)
-if ! "$python" -c 'import ensurepip, sys, sysconfig, pathlib
-sys.exit(sys.version_info[:2] != (3, 11) or not pathlib.Path(sysconfig.get_path("include"), "Python.h").exists())' 2>/dev/null ||
-  ! command -v cc >/dev/null || [ -z "$header" ]; then
-  echo "stacks/python needs Python 3.11 with venv, a C compiler and libev: apt-get install python3-venv python3-dev gcc libc6-dev libev-dev" >&2
+missing() {
+  echo "stacks/python needs Python 3.11 with venv and headers, a C compiler and libev:" \
+    "apt-get install python3-venv python3-dev gcc libc6-dev libev-dev" >&2
   exit 69
-fi
+}
+python=$(command -v python3.11 || command -v python3) || missing
+"$python" -c 'import ensurepip, sys; sys.exit(sys.version_info[:2] != (3, 11))' 2>/dev/null || missing
+include=$("$python" -c 'import sysconfig; print(sysconfig.get_path("include"))')
+# The other two folders are those where bjoern looks for libev.
+printf '#include <Python.h>\n#include <ev.h>\n' |
+  cc -E "-I$include" -I/usr/include/libev -I/opt/homebrew/include - >/dev/null 2>&1 || missing
 
 lock="$("$python" -VV) $(cksum requirements.txt)"
 if [ "$lock" = "$(cat .venv/lock 2>/dev/null)" ]; then exit; fi
