@@ -22,20 +22,23 @@ import org.jboss.resteasy.reactive.server.ServerRequestFilter;
 public class Answers {
   private static final int PRIORITY = 100;
 
-  void addDate(@Observes Filters filters) {
+  /** Each route has one type of answer, whatever a client would accept. */
+  void prepare(@Observes Filters filters) {
     filters.register(
         context -> {
+          context.request().headers().remove(HttpHeaders.ACCEPT);
           context.response().putHeader(HttpHeaders.DATE, HttpDate.now());
           context.next();
         },
         PRIORITY);
   }
 
-  /** To Quarkus REST a slash at the end of a path makes no difference. */
+  /** Quarkus REST would ignore a slash at the end of a path, and answer OPTIONS by itself. */
   @ServerRequestFilter(preMatching = true)
-  public void refuseSlash(ContainerRequestContext context) {
+  public void refuse(ContainerRequestContext context) {
     String path = context.getUriInfo().getPath();
-    if (path.length() > 1 && path.endsWith("/")) {
+    boolean hasSlash = path.length() > 1 && path.endsWith("/");
+    if (hasSlash || context.getMethod().equals("OPTIONS")) {
       throw new NotFoundException();
     }
   }

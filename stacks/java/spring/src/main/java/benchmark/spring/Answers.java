@@ -6,17 +6,26 @@ import benchmark.HttpDate;
 import org.springframework.context.annotation.Bean;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
+import org.springframework.http.MediaType;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestControllerAdvice;
+import org.springframework.web.reactive.accept.RequestedContentTypeResolverBuilder;
+import org.springframework.web.reactive.config.WebFluxConfigurer;
 import org.springframework.web.server.MethodNotAllowedException;
 import org.springframework.web.server.ResponseStatusException;
 import org.springframework.web.server.WebFilter;
 
 /** What all answers have in common, and the answers to what goes wrong. */
 @RestControllerAdvice
-class Answers {
+class Answers implements WebFluxConfigurer {
+
+  /** Each route has one type of answer, whatever a client would accept. */
+  @Override
+  public void configureContentTypeResolver(RequestedContentTypeResolverBuilder builder) {
+    builder.fixedResolver(MediaType.ALL);
+  }
 
   @Bean
   WebFilter addDate() {

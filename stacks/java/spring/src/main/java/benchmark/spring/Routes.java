@@ -9,12 +9,16 @@ import java.util.List;
 import java.util.Map;
 import org.springframework.core.SpringVersion;
 import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpStatus;
 import org.springframework.http.server.reactive.ServerHttpRequest;
 import org.springframework.http.server.reactive.ServerHttpResponse;
 import org.springframework.stereotype.Controller;
 import org.springframework.ui.Model;
 import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RequestMethod;
 import org.springframework.web.bind.annotation.ResponseBody;
+import org.springframework.web.server.ResponseStatusException;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
@@ -67,6 +71,12 @@ class Routes {
   @ResponseBody
   Mono<List<Map<String, Object>>> random30(ServerHttpRequest request) {
     return randomRows(Table.PERSON30, request);
+  }
+
+  /** Spring would answer with the methods of the path. */
+  @RequestMapping(path = "/**", method = RequestMethod.OPTIONS)
+  void options() {
+    throw new ResponseStatusException(HttpStatus.NOT_FOUND);
   }
 
   private Mono<List<Map<String, Object>>> randomRows(Table table, ServerHttpRequest request) {
