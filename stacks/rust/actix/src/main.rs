@@ -3,7 +3,7 @@
 use std::{fmt, process::ExitCode};
 
 use actix_web::{
-    HttpResponse, HttpServer, ResponseError, get, head,
+    HttpResponse, HttpServer, ResponseError,
     http::StatusCode,
     routes,
     web::{Data, Html, Json, Path, ServiceConfig, to},

@@ -20,7 +20,6 @@ pub enum Driver {
 }
 
 impl Driver {
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Sqlx => "sqlx",
@@ -49,7 +48,7 @@ impl Config {
     }
 
     /// Says why the server cannot listen.
-    #[must_use]
+
     pub fn refused(&self, error: &io::Error) -> anyhow::Error {
         let reason = match error.kind() {
             io::ErrorKind::AddrInUse => "is taken".into(),

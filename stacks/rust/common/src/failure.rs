@@ -15,7 +15,6 @@ pub struct ErrorBody {
 }
 
 impl Failure {
-    #[must_use]
     pub fn status(&self) -> u16 {
         match self {
             Self::BadRequest(_) => 400,
@@ -25,7 +24,7 @@ impl Failure {
     }
 
     /// What a client is told. The cause of a 500 goes to stderr only.
-    #[must_use]
+
     pub fn body(&self) -> ErrorBody {
         let error = match self {
             Self::BadRequest(message) => message.clone(),

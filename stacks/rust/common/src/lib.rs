@@ -57,12 +57,10 @@ impl App {
         Ok(Self { people, program })
     }
 
-    #[must_use]
     pub fn identity(&self) -> Identity<'_> {
         self.program.identity()
     }
 
-    #[must_use]
     pub fn plain(&self) -> Greeting {
         Greeting { message: "Hello, world!" }
     }

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use common::{App, Config, Driver, ErrorBody, Failure, GRACE, Greeting, Row, Table, limits};
+use common::{App, Config, Driver, ErrorBody, Failure, Greeting, Row, Table, limits};
 use rocket::{
     Build, Request, Rocket, State, catch, catchers,
     config::{Ident, LogLevel, Shutdown},
