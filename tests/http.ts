@@ -58,7 +58,7 @@ export function openClient(
         const onData = (part: string) => {
           text += part;
           const body = text.indexOf("\r\n\r\n") + 4;
-          const length = Number(/\r\ncontent-length: (\d+)\r\n/i.exec(text)?.[1] ?? 0);
+          const length = method === "HEAD" ? 0 : Number(/\r\ncontent-length: (\d+)\r\n/i.exec(text)?.[1] ?? 0);
           if (body > 3 && text.length - body >= length) {
             socket.off("data", onData).off("close", onClose);
             answered(text);
