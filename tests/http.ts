@@ -10,6 +10,11 @@ const ADDED: Record<string, { headers: string[]; reason: string }> = {
     reason: "node:http names its idle timeout to HTTP/1.1 clients",
   },
   "Bun.serve": { headers: [], reason: "" },
+  "node-next": {
+    headers: ["connection", "keep-alive", "transfer-encoding", "vary"],
+    reason: "it sends what a route handler returns in chunks, and names the headers by which pages of its router vary",
+  },
+  "node-remix": { headers: ["connection", "keep-alive"], reason: "node:http, as above" },
 };
 const httpOf = (server: string) => {
   if (STACKS[server]) return server;
@@ -19,6 +24,7 @@ const httpOf = (server: string) => {
 /** What is not there, by framework and answer. */
 const LEFT_OUT: Record<string, { headers: string[]; reason: string }> = {
   "fastify 400": { headers: ["keep-alive"], reason: "it closes the connection after a body that it cannot read" },
+  "next 200": { headers: ["content-length"], reason: "it drops the one that a route handler sets" },
   204: { headers: ["content-length", "content-type"], reason: "there is no body" },
 };
 
@@ -59,9 +65,10 @@ export function openClient(
           text += part;
           const body = text.indexOf("\r\n\r\n") + 4;
           const length = method === "HEAD" ? 0 : Number(/\r\ncontent-length: (\d+)\r\n/i.exec(text)?.[1] ?? 0);
-          if (body > 3 && text.length - body >= length) {
+          const inChunks = /\r\ntransfer-encoding: chunked\r\n/i.test(text.slice(0, body));
+          if (body > 3 && (inChunks ? text.endsWith("\r\n0\r\n\r\n") : text.length - body >= length)) {
             socket.off("data", onData).off("close", onClose);
-            answered(text);
+            answered(inChunks ? joinChunks(text, body) : text);
           }
         };
         const onClose = () => failed(new Error(`${path}: closed after ${text.length} bytes`));
@@ -70,4 +77,16 @@ export function openClient(
         socket.write(`${method} ${path} HTTP/1.1\r\nHost: localhost\r\n${head ?? ""}\r\n${json ?? ""}`);
       });
   });
+}
+
+/** @param body where the body begins @returns the answer without the sizes of its chunks */
+function joinChunks(answer: string, body: number): string {
+  let joined = answer.slice(0, body);
+  for (let at = body; ; ) {
+    const chunk = answer.indexOf("\r\n", at) + 2;
+    const size = Number.parseInt(answer.slice(at, chunk), 16);
+    if (size === 0) return joined;
+    joined += answer.slice(chunk, chunk + size);
+    at = chunk + size + 2;
+  }
 }
