@@ -51,6 +51,7 @@ const BAD_SIZES = [
 
 /** Servers that answer `%zz` otherwise than with 400. */
 const UNDECODABLE: Record<string, { status: number; text?: string; reason: string }> = {
+  "node-next": { status: 500, text: "Internal Server Error", reason: "its router fails before it reaches a handler" },
   "node-elysia": { status: 404, reason: "its router on Node takes what it cannot decode for no match" },
 };
 
