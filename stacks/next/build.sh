@@ -13,6 +13,7 @@ command -v bun >/dev/null || missing "Bun 1.4, which ./bench.sh installs: https:
 release=$(node --version 2>/dev/null || true) # e.g. v26.10.0
 major=${release#v}
 [ "$(printf '%d' "${major%%.*}" 2>/dev/null)" -ge 24 ] || missing "Node.js 24 or later, which ./bench.sh installs: https://nodejs.org"
+[ -d ../../node_modules ] || missing "the packages of the repository: bun install"
 
 bun install --frozen-lockfile --silent
 sources="app lib views.d.ts package.json bun.lock next.config.js tsconfig.json ../../shared"
