@@ -15,6 +15,11 @@ const ADDED: Record<string, { headers: string[]; reason: string }> = {
     reason: "bjoern tells every client whether it keeps the connection",
   },
   "python-flask-granian": { headers: ["server"], reason: "granian has no option that leaves it out" },
+  "node-next": {
+    headers: ["connection", "keep-alive", "transfer-encoding", "vary"],
+    reason: "it sends what a route handler returns in chunks, and names the headers by which pages of its router vary",
+  },
+  "node-remix": { headers: ["connection", "keep-alive"], reason: "node:http, as above" },
 };
 const httpOf = (server: string) => {
   if (STACKS[server]) return server;
@@ -24,6 +29,7 @@ const httpOf = (server: string) => {
 /** What is not there, by framework and answer. */
 const LEFT_OUT: Record<string, { headers: string[]; reason: string }> = {
   "fastify 400": { headers: ["keep-alive"], reason: "it closes the connection after a body that it cannot read" },
+  "next 200": { headers: ["content-length"], reason: "it drops the one that a route handler sets" },
   204: { headers: ["content-length", "content-type"], reason: "there is no body" },
 };
 
@@ -63,10 +69,11 @@ export function openClient(
         const onData = (part: string) => {
           text += part;
           const body = text.indexOf("\r\n\r\n") + 4;
-          const length = Number(/\r\ncontent-length: (\d+)\r\n/i.exec(text)?.[1] ?? 0);
-          if (body > 3 && text.length - body >= length) {
+          const length = method === "HEAD" ? 0 : Number(/\r\ncontent-length: (\d+)\r\n/i.exec(text)?.[1] ?? 0);
+          const inChunks = /\r\ntransfer-encoding: chunked\r\n/i.test(text.slice(0, body));
+          if (body > 3 && (inChunks ? text.endsWith("\r\n0\r\n\r\n") : text.length - body >= length)) {
             socket.off("data", onData).off("close", onClose);
-            answered(text);
+            answered(inChunks ? joinChunks(text, body) : text);
           }
         };
         const onClose = () => failed(new Error(`${path}: closed after ${text.length} bytes`));
@@ -75,4 +82,16 @@ export function openClient(
         socket.write(`${method} ${path} HTTP/1.1\r\nHost: localhost\r\n${head ?? ""}\r\n${json ?? ""}`);
       });
   });
+}
+
+/** @param body where the body begins @returns the answer without the sizes of its chunks */
+function joinChunks(answer: string, body: number): string {
+  let joined = answer.slice(0, body);
+  for (let at = body; ; ) {
+    const chunk = answer.indexOf("\r\n", at) + 2;
+    const size = Number.parseInt(answer.slice(at, chunk), 16);
+    if (size === 0) return joined;
+    joined += answer.slice(chunk, chunk + size);
+    at = chunk + size + 2;
+  }
 }

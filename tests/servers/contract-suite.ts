@@ -51,6 +51,7 @@ const BAD_SIZES = [
 
 /** Servers that answer `%zz` otherwise than with 400. */
 const UNDECODABLE: Record<string, { status: number; text?: string; reason: string }> = {
+  "node-next": { status: 500, text: "Internal Server Error", reason: "its router fails before it reaches a handler" },
   "node-elysia": { status: 404, reason: "its router on Node takes what it cannot decode for no match" },
   go: { status: 400, text: "400 Bad Request", reason: "net/http refuses the request line before any handler sees it" },
   "python-flask-bjoern": {
@@ -210,6 +211,36 @@ export function contractSuite({ server: name, runtime, framework, driver, worker
       const response = await get("/plain", { method });
       expect([method, response.status, await response.text()]).toEqual([method, 404, '{"error":"not found"}']);
     }
+  });
+
+  test("HEAD answers as GET, without the body", async () => {
+    const client = await openClient(server.port);
+    const headOf = async (path: string, method: string) => {
+      const answer = await client.ask(path, method);
+      const [head = ""] = answer.split("\r\n\r\n", 1);
+      expect([path, answer.length > head.length + 4]).toEqual([path, method === "GET"]);
+      const [status = "", ...headers] = head.toLowerCase().split("\r\n");
+      // How a body is sent need not be said of none (RFC 9110, 9.3.2), and rows differ in length.
+      const same = headers.filter((header) => !/^(date|transfer-encoding):/.test(header)).sort();
+      return [
+        status.slice(0, 12),
+        ...same.map((header) => (path.endsWith("/1") ? header.replace(/\d+$/, "n") : header)),
+      ];
+    };
+    for (const path of ["/plain", "/html-template", "/sqlite/random-5fields/1", "/sqlite/random-5fields/0", "/nope"])
+      expect([path, await headOf(path, "HEAD")]).toEqual([path, await headOf(path, "GET")]);
+    client.socket.destroy();
+  });
+
+  test("a whole URL may be asked for, and a host may have one letter", async () => {
+    const client = await openClient(server.port);
+    for (const path of ["http://a/plain", "http://localhost:3000/plain?query=ignored"]) {
+      const answer = await client.ask(path);
+      expect([path, answer]).toEqual([path, expect.stringMatching(/^HTTP\/1\.1 200 [\s\S]*"Hello, world!"/)]);
+    }
+    client.socket.destroy();
+    for (const path of ["/plain", "/sqlite/random-5fields/1"])
+      expect((await get(path, { headers: { host: "a" } })).status).toBe(200);
   });
 
   test("headers are those of all servers", async () => {
