@@ -125,6 +125,14 @@ describe("what cannot be measured exits with 3, in one line", () => {
   });
 });
 
+test.skipIf(!linux)("Ctrl-C leaves nothing, and is no verdict", async () => {
+  const program = run(duet("--ref", "fast", "--ref", "slow", "--fail-above", "5%"), { MARKER: "stopped" });
+  await until(() => left("stopped").some((command) => command.startsWith("node app.js")));
+  program.child.kill("SIGINT");
+  expect((await program.ended).code).toBe(130);
+  expectGone("stopped");
+});
+
 test.skipIf(!linux)("what a run that was killed left is ended by the next", async () => {
   const program = run(duet("--ref", "fast", "--ref", "slow"), { MARKER: "killed" });
   await until(() => left("killed").some((command) => command.startsWith("node app.js")));
