@@ -77,7 +77,7 @@ test("a commit that costs more is slower, and the one before it is not", async (
   expectGone("slower");
 
   const faster = await finish(
-    duet("--ref", "slow", "--ref", "fast", "--endpoints", "/", "--fail-above", "5%", "--json"),
+    duet("--ref", "slow", "--ref", "fast", "--endpoints", "/", "--fail-above", "5%", "--seconds", "300", "--json"),
   );
   expect([faster.code, faster.output]).toEqual([0, expect.stringContaining('"verdict": "not slower"')]);
 });
