@@ -8,7 +8,7 @@ case "$*" in --help | -h) exec cat bench/help.txt ;; esac
 . bench/setup.sh
 
 # To a gate, 1 says that a change is slower.
-case " $* " in *" --fail-above"*) trap 'code=$?; [ $code -ne 1 ] || exit 3' EXIT ;; esac
+case " $* " in *" --fail-above"*) trap '[ $? -ne 1 ] || exit 3' EXIT ;; esac
 
 setup_bun
 setup_packages

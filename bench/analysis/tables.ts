@@ -77,7 +77,11 @@ export const NOTHING: Context = { histograms: {}, calibration: {}, lineBytesPerS
 export function analyse(slices: readonly Slice[], context: Context): Table[] {
   const groups = [...Map.groupBy(inOrder(slices), ({ endpoint }) => endpoint)];
   return groups
-    .sort(([a], [b]) => place(ENDPOINTS, a) - place(ENDPOINTS, b) || compareText(a, b))
+    .sort(([a, [x]], [b, [y]]) => {
+      const [first, second] = [withoutRate(a), withoutRate(b)];
+      const byRate = (x?.targetRate ?? 0) - (y?.targetRate ?? 0);
+      return place(ENDPOINTS, first) - place(ENDPOINTS, second) || compareText(first, second) || byRate;
+    })
     .map(([endpoint, group]) => {
       const solos = group.filter(({ kind }) => kind !== "duet");
       const duets = duetsOf(group);

@@ -97,9 +97,11 @@ export function historyPage(all: readonly Series[], file: string): string {
       width: 760,
       height: 220,
       marginLeft: 60,
+      marginTop: 30,
+      marginBottom: 40,
       style: { fontSize: "13px", background: "none" },
       document: document as unknown as Document,
-      x: { type: "utc", label: "run" },
+      x: { type: "utc", label: null, ticks: 6 },
       y: { label: series.against ? `CPU time ÷ ${series.against}` : "CPU µs per request", grid: true, nice: true },
       marks: [
         Plot.dot(points, { x: "at", y: "value", fill: "var(--series-1)", r: 3 }),

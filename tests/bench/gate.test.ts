@@ -77,7 +77,7 @@ test("a commit that costs more is slower, and the one before it is not", async (
   expectGone("slower");
 
   const faster = await finish(
-    duet("--ref", "slow", "--ref", "fast", "--endpoints", "/", "--fail-above", "5%", "--json"),
+    duet("--ref", "slow", "--ref", "fast", "--endpoints", "/", "--fail-above", "5%", "--seconds", "300", "--json"),
   );
   expect([faster.code, faster.output]).toEqual([0, expect.stringContaining('"verdict": "not slower"')]);
 });
@@ -123,6 +123,14 @@ describe("what cannot be measured exits with 3, in one line", () => {
     const wrong = await finish(duet("--ref", "fast", "--fail-above", "0.05"));
     expect([wrong.code, wrong.output]).toEqual([3, expect.stringContaining("Write it as 5%.")]);
   });
+});
+
+test.skipIf(!linux)("Ctrl-C leaves nothing, and is no verdict", async () => {
+  const program = run(duet("--ref", "fast", "--ref", "slow", "--fail-above", "5%"), { MARKER: "stopped" });
+  await until(() => left("stopped").some((command) => command.startsWith("node app.js")));
+  program.child.kill("SIGINT");
+  expect((await program.ended).code).toBe(130);
+  expectGone("stopped");
 });
 
 test.skipIf(!linux)("what a run that was killed left is ended by the next", async () => {
