@@ -7,7 +7,7 @@ use axum::{
     extract::{Path, State, rejection::PathRejection},
     http::StatusCode,
     response::{Html, IntoResponse, Response},
-    routing::get,
+    routing::any,
     serve::ListenerExt,
 };
 use common::{App, Config, Driver, Failure, Row, Table};
@@ -24,15 +24,15 @@ async fn main() -> ExitCode {
     .await
 }
 
+/// `any(not_found)`, since for `get` alone other methods are answered with an Allow header.
 fn router(app: Arc<App>) -> Router {
     Router::new()
-        .route("/", get(|State(app): State<Arc<App>>| async move { Json(app.identity()).into_response() }))
-        .route("/plain", get(|State(app): State<Arc<App>>| async move { Json(app.plain()) }))
-        .route("/html-template", get(html_template))
-        .route("/sqlite/random-5fields/{size}", get(|app, size| random_rows(app, Table::Person5, size)))
-        .route("/sqlite/random-30fields/{size}", get(|app, size| random_rows(app, Table::Person30, size)))
+        .route("/", any(not_found).get(|State(app): State<Arc<App>>| async move { Json(app.identity()).into_response() }))
+        .route("/plain", any(not_found).get(|State(app): State<Arc<App>>| async move { Json(app.plain()) }))
+        .route("/html-template", any(not_found).get(html_template))
+        .route("/sqlite/random-5fields/{size}", any(not_found).get(|app, size| random_rows(app, Table::Person5, size)))
+        .route("/sqlite/random-30fields/{size}", any(not_found).get(|app, size| random_rows(app, Table::Person30, size)))
         .fallback(not_found)
-        .method_not_allowed_fallback(not_found)
         .with_state(app)
 }
 
