@@ -67,7 +67,7 @@ testIf(
 
 test("mistakes in the pairs to compare are one line", async () => {
   for (const [args, message] of [
-    [["duet", "bun-raw"], "missing required argument 'b'"],
+    [["duet", "bun-raw"], "duet compares two servers: name both"],
     [["duet", "bun-raw", "koa"], '"koa": choose from'],
     [["tax", "--servers", "bun-raw*2"], '--servers has "bun-raw*2": choose from'],
     [["self-test", "--servers", "koa"], '--servers has "koa": choose from'],

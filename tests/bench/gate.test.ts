@@ -171,12 +171,12 @@ test("any CI: bench/gate.sh", async () => {
   const files = "\njson=.*gate.json\nmarkdown=.*gate.md\n$";
   expect(await gate("")).toEqual({
     code: 0,
-    outputs: expect.stringMatching(`^verdict=not slower${files}`),
+    outputs: expect.stringMatching(new RegExp(`^verdict=not slower${files}`)),
     summary: expect.stringContaining("**HEAD against slow: not slower by 5 % at any endpoint, for sure**"),
   });
   expect(await gate("--ref .")).toEqual({
     code: 3,
-    outputs: expect.stringMatching(`^verdict=not measured${files}`),
+    outputs: expect.stringMatching(new RegExp(`^verdict=not measured${files}`)),
     summary: expect.stringContaining("--ref is given 3 times"),
   });
 });

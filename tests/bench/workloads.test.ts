@@ -100,7 +100,7 @@ test("a server that runs already has the contents afterwards that it had before,
     const before = await contents();
     expect(before.items).toHaveLength(1);
     const program = run(bench(newFile(), "--workload", "content", "--seconds", "3", server.url));
-    await until(async () => program.output().includes("block 2 content") || program.child.exitCode !== null);
+    await until(() => program.output().includes("block 2 bun-hono") || program.child.exitCode !== null);
     await until(async () => (await contents()).items.length > 1);
     program.child.kill("SIGINT");
     expect((await program.ended).code).toBe(130);
