@@ -66,8 +66,9 @@ func identify(c config, sqliteVersion string) func() identity {
 		PID:       os.Getpid(),
 	}
 	if c.store == "postgres" {
-		version := versionOf("github.com/" + map[string]string{"pgx": "jackc/pgx/v5", "lib/pq": "lib/pq"}[c.postgres.client])
-		fixed.Store = postgresName{c.store, c.postgres.client + " " + version, c.postgres.pool, c.postgres.prepare}
+		p := c.postgres
+		version := versionOf(postgresClients[p.client].module)
+		fixed.Store = postgresName{c.store, p.client + " " + version, p.pool, p.prepare}
 	}
 	return func() identity {
 		now := fixed

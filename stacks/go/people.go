@@ -68,17 +68,9 @@ func openTable(db *sql.DB, name string) (*table, error) {
 	if t.count == 0 || last-t.first+1 != t.count {
 		return nil, fmt.Errorf("%s is empty or has gaps between its ids", name)
 	}
-	rows, err := db.Query("SELECT * FROM " + name + " LIMIT 0")
-	if err != nil {
+	var err error
+	if t.row, err = rowType(db, name); err != nil {
 		return nil, err
-	}
-	defer rows.Close()
-	columns, err := rows.ColumnTypes()
-	if err != nil {
-		return nil, err
-	}
-	if t.row, err = rowType(columns); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	t.byID, err = db.Prepare("SELECT * FROM " + name + " WHERE id = ?")
 	return t, err
@@ -93,12 +85,21 @@ var goTypes = map[string]reflect.Type{
 
 // rowType makes a struct with a field per column, as one would declare it by hand: encoding/json writes the fields of a
 // struct in their order, but the keys of a map in that of the alphabet.
-func rowType(columns []*sql.ColumnType) (reflect.Type, error) {
+func rowType(db *sql.DB, table string) (reflect.Type, error) {
+	rows, err := db.Query("SELECT * FROM " + table + " LIMIT 0")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close() // which gives back what may be the only connection
+	columns, err := rows.ColumnTypes()
+	if err != nil {
+		return nil, err
+	}
 	fields := make([]reflect.StructField, len(columns))
 	for i, column := range columns {
 		goType, ok := goTypes[column.DatabaseTypeName()]
 		if !ok {
-			return nil, fmt.Errorf("column %s is neither INTEGER, REAL nor TEXT", column.Name())
+			return nil, fmt.Errorf("column %s of %s is neither INTEGER, REAL nor TEXT", column.Name(), table)
 		}
 		fields[i] = reflect.StructField{
 			Name: fmt.Sprintf("Column%d", i),

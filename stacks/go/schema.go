@@ -43,8 +43,9 @@ type property struct {
 }
 
 var (
-	required   = []string{"title", "body", "author"}
-	draft      = []property{{"title", text(200)}, {"body", text(50_000)}, {"author", text(200)}, {"status", isStatus}, {"data", isAny}}
+	draft = []property{
+		{"title", text(200)}, {"body", text(50_000)}, {"author", text(200)}, {"status", isStatus}, {"data", isAny},
+	}
 	newContent = append([]property{{"id", isULID}}, draft...)
 	newUser    = []property{{"name", text(200)}, {"email", text(200)}}
 )
@@ -121,7 +122,7 @@ func invalid(format string, parts ...any) error {
 
 // contentOf reads what a client says of a content, defaults filled in.
 func contentOf(body any, properties []property) (content, error) {
-	o, err := validate(body, properties, required)
+	o, err := validate(body, properties, []string{"title", "body", "author"})
 	if err != nil {
 		return content{}, err
 	}

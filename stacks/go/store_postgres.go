@@ -34,13 +34,21 @@ var postgresMigrations = []string{
 	`CREATE TABLE "user" (id INTEGER GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name TEXT NOT NULL, email TEXT NOT NULL)`,
 }
 
+type postgresClient struct {
+	module string
+	open   func(postgresConfig) (database, error)
+}
+
 // postgresClients are the values of POSTGRES_CLIENT.
-var postgresClients = map[string]func(postgresConfig) (database, error){"pgx": openPgx, "lib/pq": openPq}
+var postgresClients = map[string]postgresClient{
+	"pgx":    {"github.com/jackc/pgx/v5", openPgx},
+	"lib/pq": {"github.com/lib/pq", openPq},
+}
 
 func openPostgres(c postgresConfig) (database, error) {
 	d, err := database(nil), migratePostgres(c.url)
 	if err == nil {
-		d, err = postgresClients[c.client](c)
+		d, err = postgresClients[c.client].open(c)
 	}
 	if err != nil {
 		url := regexp.MustCompile("//.*@").ReplaceAllString(c.url, "//")
