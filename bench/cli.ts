@@ -1,4 +1,4 @@
-import { relative } from "node:path";
+import { resolve } from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { exitWith } from "../shared/errors.ts";
 import { EXIT } from "./analysis/gate.ts";
@@ -28,8 +28,8 @@ const share = (text: string) => {
   throw new InvalidArgumentError("Write it as 5%.");
 };
 
-/** A file or folder of the caller. */
-const path = (text: string) => relative(".", fromCaller(text)) || ".";
+/** A file or folder of the caller, as it was written where that means the same here. */
+const path = (text: string) => (resolve(text) === fromCaller(text) ? text : fromCaller(text));
 
 const interrupted = new AbortController();
 /** Where a run is kept; needed for the last words of a run that is stopped. */

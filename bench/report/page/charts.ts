@@ -72,6 +72,15 @@ function draw(title: string, { width, document }: Canvas, options: Plot.PlotOpti
   return element;
 }
 
+/** Those of Node are dashed. */
+const linesOf = (points: readonly Shown[], line: Plot.LineOptions) =>
+  [false, true].map((isNode) =>
+    Plot.line(
+      points.filter(({ runtime }) => (runtime === "node") === isNode),
+      { ...line, ...(isNode && { strokeDasharray: "5 3" }) },
+    ),
+  );
+
 /** CPU time per request over that of the first, with simultaneous intervals; those that tie with the first are shaded. */
 export function intervals(endpoint: Endpoint, names: ReadonlySet<string>, canvas: Canvas): Element {
   const data = shownOf(endpoint, names).flatMap((row) =>
@@ -174,14 +183,7 @@ export function latencies(
     color,
     symbol,
     marks: [
-      Plot.line(
-        points.filter(({ runtime }) => runtime !== "node"),
-        line,
-      ),
-      Plot.line(
-        points.filter(({ runtime }) => runtime === "node"),
-        { ...line, strokeDasharray: "5 3" },
-      ),
+      ...linesOf(points, line),
       Plot.dot(at(99), {
         x: ({ p }) => nines(p),
         y: "ms",
@@ -272,14 +274,7 @@ export function overLoad(
     symbol,
     marks: [
       Plot.ruleX(points, { x: "rate", y1: "low", y2: "high", stroke: "framework", strokeOpacity: 0.5 }),
-      Plot.line(
-        points.filter(({ runtime }) => runtime !== "node"),
-        line,
-      ),
-      Plot.line(
-        points.filter(({ runtime }) => runtime === "node"),
-        { ...line, strokeDasharray: "5 3" },
-      ),
+      ...linesOf(points, line),
       Plot.dot(points, {
         x: "rate",
         y: "estimate",
@@ -341,7 +336,6 @@ export function warmup(endpoint: Endpoint, names: ReadonlySet<string>, canvas: C
       : [];
   });
   const line = { x: "n", y: "cost", z: "name", stroke: "framework", strokeWidth: 1.6 } as const;
-  const of = (node: boolean) => points.filter(({ runtime }) => (runtime === "node") === node);
   return draw(`Cost of a request after a restart at ${endpoint.endpoint}, as a multiple of when warm`, canvas, {
     height: 300,
     marginLeft: 60,
@@ -358,8 +352,7 @@ export function warmup(endpoint: Endpoint, names: ReadonlySet<string>, canvas: C
     symbol,
     marks: [
       Plot.ruleY([1]),
-      Plot.line(of(false), line),
-      Plot.line(of(true), { ...line, strokeDasharray: "5 3" }),
+      ...linesOf(points, line),
       Plot.dot(
         points.filter(({ first }) => first),
         {
