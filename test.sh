@@ -1,6 +1,7 @@
 #!/bin/sh
 # Sets up whatever is missing, then runs what a change is likely to break: ./test.sh
-# All there is, also what needs a Docker engine or a quiet machine: ./test.sh all. Some of it: ./test.sh FILE ...
+# All there is, also what needs a Docker engine, other languages or a quiet machine: ./test.sh all.
+# The servers in other languages: ./test.sh stacks. Some of it: ./test.sh FILE ...
 set -eu
 cd "$(dirname "$0")"
 . bench/setup.sh
@@ -35,9 +36,11 @@ beside() { run beside --parallel=3 --timings=tests/timings.json "$@"; }
 case "$*" in
 "") beside --path-ignore-patterns='**/simulations.test.ts' $LIKELY ;;
 all)
-  beside $(printf -- '--path-ignore-patterns=%s ' $ALONE)
+  beside --path-ignore-patterns='tests/stacks/**' $(printf -- '--path-ignore-patterns=%s ' $ALONE)
+  run stacks tests/stacks
   run alone $ALONE
   ;;
+stacks) run stacks tests/stacks ;;
 *) run chosen "$@" ;;
 esac
 

@@ -66,7 +66,11 @@ function handler({ path, type, reads, status, handle }: Route): (asked: Asked) =
 const server: ServerModule = {
   async listen(routes, { host, port, reusePort }) {
     const onNode = !process.versions.bun;
-    const app = new Elysia({ strictPath: true, ...(onNode && { adapter: node() }) });
+    const app = new Elysia({
+      strictPath: true,
+      handler: { standardHostname: false }, // else a host is taken to have four characters or more
+      ...(onNode && { adapter: node() }),
+    });
     app.onError(({ code, error, set }) => {
       const { status, headers, body } = answerError(code === "NOT_FOUND" ? notFound : error);
       set.status = status;

@@ -49,14 +49,16 @@ const server: ServerModule = {
       if (route.reads === "body") app.on([route.method], [route.path], checked, limited);
       app.on(route.method, route.path, (c) => settle(settle(input(c), route.handle), (body) => respond(c, body)));
     }
-    if (!process.versions.bun)
-      return listen(createAdaptorServer({ fetch: app.fetch, serverOptions: HTTP_OPTIONS }) as never, at);
+    // Hono drops the body of an answer to HEAD, and its length with it; both runtimes send the length alone.
+    const fetch = (request: Request, env: object) =>
+      app.fetch(request.method === "HEAD" ? new Request(request, { method: "GET" }) : request, env);
+    if (!process.versions.bun) return listen(createAdaptorServer({ fetch, serverOptions: HTTP_OPTIONS }) as never, at);
     const server = Bun.serve({
       hostname: at.host,
       port: at.port,
       reusePort: at.reusePort,
       idleTimeout: LIMITS.idleSeconds,
-      fetch: app.fetch,
+      fetch,
     });
     return { close: () => closeBunServer(server) };
   },

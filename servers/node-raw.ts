@@ -1,9 +1,9 @@
-import { createServer, type ServerResponse } from "node:http";
+import { createServer, type RequestListener, type ServerResponse } from "node:http";
 import { readBody } from "../shared/body.ts";
 import type { Input, Route, ServerModule } from "../shared/contract.ts";
 import { answerError, notFound } from "../shared/errors.ts";
 import { HTTP_OPTIONS } from "../shared/limits.ts";
-import { listen } from "../shared/listen.ts";
+import { listen, originForm } from "../shared/listen.ts";
 import { settle } from "../shared/settle.ts";
 
 const TYPES = { json: "application/json", html: "text/html; charset=utf-8" };
@@ -28,7 +28,7 @@ function sendError(response: ServerResponse, error: unknown): void {
 const server: ServerModule = {
   listen(routes, at) {
     const matchers = routes.map(matcher);
-    const server = createServer(HTTP_OPTIONS, (request, response) => {
+    const onRequest: RequestListener = (request, response) => {
       try {
         const url = request.url as string;
         const query = url.indexOf("?");
@@ -36,7 +36,7 @@ const server: ServerModule = {
         for (let i = 0; i < matchers.length; i++) {
           const params = matchers[i]?.(path);
           const route = routes[i] as Route;
-          if (params === undefined || route.method !== request.method) continue;
+          if (params === undefined || !(route.method === request.method || isHead(route, request.method))) continue;
           const answer =
             route.reads === "body"
               ? readBody(request).then((body) => route.handle({ params, url, body }))
@@ -45,15 +45,21 @@ const server: ServerModule = {
           if (sent instanceof Promise) sent.catch((error) => sendError(response, error));
           return;
         }
-        sendError(response, notFound);
+        const asked = originForm(url);
+        if (asked === url) return sendError(response, notFound);
+        request.url = asked;
+        onRequest(request, response);
       } catch (error) {
         sendError(response, error);
       }
-    });
-    return listen(server, at);
+    };
+    return listen(createServer(HTTP_OPTIONS, onRequest), at);
   },
 };
 export default server;
+
+/** HEAD is answered as GET is; Node leaves out the body. */
+const isHead = (route: Route, method?: string): boolean => method === "HEAD" && route.method === "GET";
 
 /** Node has no router. @returns a function that tells the parameters of a path, if it is one of this route. */
 function matcher({ path }: Route): (path: string) => Input["params"] | undefined {

@@ -13,6 +13,13 @@ export function listen(server: Server, { host, port, reusePort }: Address): Prom
   });
 }
 
+/** @returns path and query of what a request line asks for: it may name the whole URL (RFC 9112, 3.2.2). */
+export function originForm(url: string): string {
+  if (url.startsWith("/") || !URL.canParse(url)) return url;
+  const { pathname, search } = new URL(url);
+  return pathname + search;
+}
+
 /** Stops accepting, answers every request that had arrived, then closes the connections. */
 export async function closeHttpServer(server: Server): Promise<void> {
   if (process.versions.bun) await sleep(READ_MS);

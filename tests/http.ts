@@ -1,7 +1,8 @@
 /** HTTP as it is on the wire: fetch hides some headers. */
 import { connect, type Socket } from "node:net";
+import { STACKS } from "../bench/plan/targets.ts";
 
-/** Headers of every answer, and why a runtime adds to them. */
+/** Headers of every answer, and why a runtime, or a server in another language, adds to them. */
 const HEADERS = ["content-length", "content-type", "date"];
 const ADDED: Record<string, { headers: string[]; reason: string }> = {
   "node:http": {
@@ -9,12 +10,26 @@ const ADDED: Record<string, { headers: string[]; reason: string }> = {
     reason: "node:http names its idle timeout to HTTP/1.1 clients",
   },
   "Bun.serve": { headers: [], reason: "" },
+  "python-flask-bjoern": {
+    headers: ["connection"],
+    reason: "bjoern tells every client whether it keeps the connection",
+  },
+  "python-flask-granian": { headers: ["server"], reason: "granian has no option that leaves it out" },
+  "node-next": {
+    headers: ["connection", "keep-alive", "transfer-encoding", "vary"],
+    reason: "it sends what a route handler returns in chunks, and names the headers by which pages of its router vary",
+  },
+  "node-remix": { headers: ["connection", "keep-alive"], reason: "node:http, as above" },
 };
-const httpOf = (server: string) => (["bun-raw", "bun-hono", "bun-elysia"].includes(server) ? "Bun.serve" : "node:http");
+const httpOf = (server: string) => {
+  if (STACKS[server]) return server;
+  return ["bun-raw", "bun-hono", "bun-elysia"].includes(server) ? "Bun.serve" : "node:http";
+};
 
 /** What is not there, by framework and answer. */
 const LEFT_OUT: Record<string, { headers: string[]; reason: string }> = {
   "fastify 400": { headers: ["keep-alive"], reason: "it closes the connection after a body that it cannot read" },
+  "next 200": { headers: ["content-length"], reason: "it drops the one that a route handler sets" },
   204: { headers: ["content-length", "content-type"], reason: "there is no body" },
 };
 
@@ -54,10 +69,11 @@ export function openClient(
         const onData = (part: string) => {
           text += part;
           const body = text.indexOf("\r\n\r\n") + 4;
-          const length = Number(/\r\ncontent-length: (\d+)\r\n/i.exec(text)?.[1] ?? 0);
-          if (body > 3 && text.length - body >= length) {
+          const length = method === "HEAD" ? 0 : Number(/\r\ncontent-length: (\d+)\r\n/i.exec(text)?.[1] ?? 0);
+          const inChunks = /\r\ntransfer-encoding: chunked\r\n/i.test(text.slice(0, body));
+          if (body > 3 && (inChunks ? text.endsWith("\r\n0\r\n\r\n") : text.length - body >= length)) {
             socket.off("data", onData).off("close", onClose);
-            answered(text);
+            answered(inChunks ? joinChunks(text, body) : text);
           }
         };
         const onClose = () => failed(new Error(`${path}: closed after ${text.length} bytes`));
@@ -66,4 +82,16 @@ export function openClient(
         socket.write(`${method} ${path} HTTP/1.1\r\nHost: localhost\r\n${head ?? ""}\r\n${json ?? ""}`);
       });
   });
+}
+
+/** @param body where the body begins @returns the answer without the sizes of its chunks */
+function joinChunks(answer: string, body: number): string {
+  let joined = answer.slice(0, body);
+  for (let at = body; ; ) {
+    const chunk = answer.indexOf("\r\n", at) + 2;
+    const size = Number.parseInt(answer.slice(at, chunk), 16);
+    if (size === 0) return joined;
+    joined += answer.slice(chunk, chunk + size);
+    at = chunk + size + 2;
+  }
 }

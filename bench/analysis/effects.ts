@@ -1,4 +1,5 @@
 import { isTwin, partsOf } from "../plan/names.ts";
+import { STACKS } from "../plan/targets.ts";
 import type { Slice } from "../records/slices.ts";
 import { contrast, type Interval, meanInterval } from "./statistics.ts";
 import type { Row, Table } from "./tables.ts";
@@ -127,11 +128,12 @@ function choicesOf({ name, runtime, framework, driver, workers }: Row): Choices[
   if (runtime === null || framework === null || driver === null || workers === null || isTwin(name)) return [];
   const word = (text: string) => text.split(" ")[0] as string;
   const parts = partsOf(name);
+  const isPlain = STACKS[parts.server]?.plain ?? false;
   return [
     {
       name,
       runtime: word(runtime),
-      framework: word(framework),
+      framework: isPlain ? "raw" : word(framework),
       driver: word(driver),
       usual: parts.driver === undefined,
       workers,

@@ -13,6 +13,7 @@ import { differenceOf, type Target } from "../targets/target.ts";
 import { type AppOptions, appsIn, appsOf, askedOf } from "./apps.ts";
 import { type PairOptions, pairSession } from "./pair.ts";
 import { checkOut, type Side } from "./sides.ts";
+import { buildStacks } from "./stacks.ts";
 
 /** As the command line has them; where a file may be given, true is the terminal. */
 export interface DuetOptions extends Omit<PairOptions, "seconds">, AppOptions {
@@ -66,6 +67,7 @@ async function ofServers([a, b]: readonly [string, string], options: DuetOptions
   const { endpoints } = askedOf(options);
   const apps = appsOf(options, endpoints);
   const pair = [parseEither(a, SERVERS, apps, first), parseEither(b, SERVERS, apps, second)] as const;
+  await buildStacks(pair, signal);
   if (failAbove !== undefined || json || markdown) {
     const side = (name: string): Named => ({ name, commit: null });
     return gate(pair, { base: side(nameOf(pair[1])), head: side(nameOf(pair[0])) }, options, signal);

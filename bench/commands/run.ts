@@ -18,6 +18,7 @@ import { resultRows } from "../report/results.ts";
 import { addressOf } from "../targets/engine.ts";
 import { type AppOptions, appsOf, askedOf, type RequestOptions } from "./apps.ts";
 import { show, writePage } from "./report.ts";
+import { buildStacks, withoutAll } from "./stacks.ts";
 
 /** As the command line has them. */
 export interface RunOptions extends AppOptions, RequestOptions {
@@ -58,12 +59,13 @@ export async function run(urls: readonly string[], options: RunOptions, signal: 
   if (resume) return finish(resumeSession(resume, results, signal, progressOf), options);
   const { endpoints, requests } = askedOf(options);
   const engine = await engineOf(options, signal);
+  const servers = await withoutAll(chosen, signal);
   const planned = makePlan(
     {
       workload,
       urls,
       names,
-      servers: chosen,
+      servers,
       apps: appsOf(options, endpoints),
       engine,
       agents,
@@ -78,6 +80,7 @@ export async function run(urls: readonly string[], options: RunOptions, signal: 
     },
     SERVERS,
   );
+  if (!dryRun) await buildStacks(planned.targets, signal);
   const plan = await atAll(planned, rates, load, options, signal);
   if (dryRun) return console.log(`${describe(plan, coresFor(plan))}\n\n${order(plan)}`);
   const session = await newSession(plan, coresFor(plan), results, progressOf(plan, slo), signal);

@@ -108,6 +108,8 @@ export function makePlan(options: Options, servers: readonly string[]): Plan {
   const ours = options.servers.length > 0 || urls.length + apps.length > 0 ? options.servers : servers;
   const started: TargetSpec[] = ours.map((text) => {
     const { name, env, ...local } = parseTarget(text, servers, store);
+    if (engine && local.stack)
+      throw new UsageError(`--docker starts the ten, and ${name} is not in their image: leave it out`);
     return engine ? { kind: "docker", name, env, engine } : { name, env, ...local };
   });
   const running = urls.map((url, i): TargetSpec => ({ kind: "url", url: baseOf(url), name: names[i] || undefined }));

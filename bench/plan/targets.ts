@@ -1,6 +1,7 @@
 import matrix from "../../servers/matrix.json" with { type: "json" };
 import { CLIENTS } from "../../shared/drivers/drivers.ts";
 import { UsageError } from "../../shared/errors.ts";
+import stacks from "../../stacks/stacks.json" with { type: "json" };
 import { partsOf } from "./names.ts";
 
 /** A server that is started here, by a command that reads PORT, HOST and `env`. */
@@ -12,6 +13,8 @@ export interface LocalSpec {
   readonly env: Readonly<Record<string, string>>;
   /** Of an app that is not ours. */
   readonly app?: AppSettings;
+  /** The folder of a stack, whose build.sh is to be run before, once. */
+  readonly stack?: string;
 }
 
 /** How an app that is not ours is started. */
@@ -53,6 +56,29 @@ export type TargetSpec = LocalSpec | UrlSpec | DockerSpec;
 /** SERVER names of the matrix. */
 export const SERVERS = Object.keys(matrix);
 
+/** A server in another language, in a folder of its own. */
+interface Stack {
+  /** What starts it; the first two folders in it are its own, in which build.sh makes what is started. */
+  readonly command: string;
+  readonly runtime: string;
+  readonly framework: string;
+  /** Whether it is its language's plainest, as raw is of Node and Bun. */
+  readonly plain: boolean;
+  /** Values of SQLITE_DRIVER, the default first. */
+  readonly drivers: readonly string[];
+  /** Values of POSTGRES_CLIENT, the default first; none where it has no content API on Postgres. */
+  readonly clients: readonly string[];
+  /** Whether it runs as WORKERS processes; others use every core by threads. */
+  readonly processes: boolean;
+  readonly workloads: readonly string[];
+}
+
+/** Name -> stack; beside the matrix, and measured where it is asked for. */
+export const STACKS: Readonly<Record<string, Stack>> = stacks;
+
+/** @returns the folder of a stack. */
+export const folderOf = ({ command }: Stack): string => /stacks\/[^/ ]+/.exec(command)?.[0] as string;
+
 /** What is written behind `+` in the name of a server, and the variable that it sets. */
 const SETTINGS: Readonly<Record<string, string>> = {
   journal: "SQLITE_JOURNAL",
@@ -68,10 +94,14 @@ const SETTINGS: Readonly<Record<string, string>> = {
  */
 export function parseTarget(text: string, servers: readonly string[], store = false): LocalSpec {
   const { server, driver, workers, settings } = partsOf(text);
-  if (!servers.includes(server)) {
+  const stack = STACKS[server];
+  if (!servers.includes(server) && !stack) {
     throw new UsageError(
-      `--servers has "${text}": choose from ${servers.join(" ")}, each as NAME[@DRIVER][*WORKERS][+SETTING=VALUE]`,
+      `--servers has "${text}": choose from ${servers.join(" ")}, each as NAME[@DRIVER][*WORKERS][+SETTING=VALUE], or of other languages from ${Object.keys(STACKS).join(" ")}`,
     );
+  }
+  if (stack && store && !stack.workloads.includes("content")) {
+    throw new UsageError(`--servers has "${text}": ${server} has no content API: leave it out of this workload`);
   }
   const set = settings.map((setting): [string, string] => {
     const [name = "", value = ""] = setting.split(/=(.*)/s);
@@ -83,20 +113,21 @@ export function parseTarget(text: string, servers: readonly string[], store = fa
   return {
     kind: "local",
     name: text,
-    command: ["sh", "servers/start.sh"],
+    command: ["sh", "servers/start.sh", ...(stack ? ["built"] : [])],
+    ...(stack && { stack: folderOf(stack) }),
     env: {
       SERVER: server,
       ...(store && { STORE: "sqlite" }),
-      ...(driver && driverEnv(driver, store)),
+      ...(driver && driverEnv(driver, store, stack)),
       ...(workers && { WORKERS: workers }),
       ...Object.fromEntries(set),
     },
   };
 }
 
-function driverEnv(driver: string, store: boolean): Record<string, string> {
+function driverEnv(driver: string, store: boolean, stack?: Stack): Record<string, string> {
   if (store && driver === "memory") return { STORE: "memory" };
-  const clients: readonly string[] = Object.values(CLIENTS).flat();
+  const clients: readonly string[] = stack?.clients ?? Object.values(CLIENTS).flat();
   return store && clients.includes(driver) ? { STORE: "postgres", POSTGRES_CLIENT: driver } : { SQLITE_DRIVER: driver };
 }
 
@@ -104,7 +135,7 @@ function driverEnv(driver: string, store: boolean): Record<string, string> {
 export function parseStart(text: string, env: Readonly<Record<string, string>>, app: AppSettings): LocalSpec {
   const [, name = "", command = ""] = /^([\w.-]+)=(.*\S)/s.exec(text) ?? [];
   if (name === "") throw new UsageError(`--start "${text}": write it as NAME=COMMAND, e.g. 'my-app=node app.js'`);
-  if (SERVERS.includes(name))
+  if (SERVERS.includes(name) || STACKS[name])
     throw new UsageError(`--start "${text}": ${name} is one of our servers: give another name`);
   return { kind: "local", name, command: ["sh", "-c", command], env, app };
 }

@@ -104,7 +104,7 @@ export function historyPage(all: readonly Series[], file: string): string {
       x: { type: "utc", label: null, ticks: 6 },
       y: { label: series.against ? `CPU time ÷ ${series.against}` : "CPU µs per request", grid: true, nice: true },
       marks: [
-        Plot.dot(points, { x: "at", y: "value", fill: "var(--series-0)", r: 3 }),
+        Plot.dot(points, { x: "at", y: "value", fill: "var(--series-1)", r: 3 }),
         Plot.line(steps, { x: "at", y: "level", z: "part", stroke: "currentColor", strokeWidth: 2 }),
       ],
     });

@@ -5,6 +5,7 @@ import { withoutRate } from "../plan/names.ts";
 import { shortJson } from "../records/files.ts";
 import { heatMap, tiles } from "./card.ts";
 import { COLUMNS, coldTable, NOTES, overview, ratio, remarkLine, SERVER_COLUMNS, stepTable, word } from "./format.ts";
+import { COLORS, markOf, SHAPES } from "./page/charts.ts";
 import { TYPICAL } from "./picture.ts";
 import { PERCENTILES, type Report } from "./report.ts";
 import { precisionLine } from "./terminal.ts";
@@ -34,11 +35,24 @@ export async function html(report: Report): Promise<string> {
     remarkLine,
     cold: coldTable(report.cold),
     word,
+    legend: legendOf(report),
     filters: filtersOf(report),
     data: embedded({ endpoints: report.endpoints, percentiles: PERCENTILES }),
     script: await bundle(),
     style: readFileSync(join(folder, "style.css"), "utf8"),
   });
+}
+
+/** The marks that there are. */
+function legendOf({ endpoints }: Report) {
+  const marks = endpoints.flatMap(({ rows }) => rows.map(markOf));
+  const has = (field: "runtime" | "framework", name: string) => marks.some((mark) => mark[field] === name);
+  return {
+    colors: COLORS.flatMap((name, index) => (has("framework", name) ? [{ name, index }] : [])),
+    shapes: Object.entries(SHAPES)
+      .flatMap(([name, [, shape]]) => (has("runtime", name) ? [`${shape} ${name}`] : []))
+      .join(" "),
+  };
 }
 
 /** What servers can be chosen by, where there is a choice. */

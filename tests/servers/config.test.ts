@@ -5,47 +5,21 @@
 import { describe, expect, test } from "bun:test";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { freePort } from "../../bench/targets/free-port.ts";
 import { CLIENTS } from "../../shared/drivers/drivers.ts";
-import {
-  descriptorsOf,
-  finish,
-  makeDatabase,
-  run,
-  SERVERS,
-  scratch,
-  startServer,
-  stopServer,
-  until,
-} from "../harness.ts";
+import { descriptorsOf, finish, run, SERVERS, scratch, startServer, stopServer, until } from "../harness.ts";
+import { database, expectRefused, MISTAKES, type Mistake, OF_LISTENING } from "./config-suite.ts";
 
 const folder = scratch();
-const database = makeDatabase(join(folder, "data.db"), 10);
 const missing = join(folder, "none.db");
 const garbage = join(folder, "garbage.db");
 writeFileSync(garbage, "not a database, whatever its name says".repeat(100));
 const unmade = join(folder, "unmade", "content.db");
-const gaps = makeDatabase(join(folder, "gaps.db"), 10);
-await finish([
-  "bun",
-  "-e",
-  `new (require("bun:sqlite").Database)(${JSON.stringify(gaps)}).run("DELETE FROM person30 WHERE id = 5")`,
-]);
 
-const CASES: [Record<string, string>, RegExp][] = [
-  [{ DB_FILE: missing }, new RegExp(`no database at "${missing}": make it with: bun createdb.ts --file ${missing}`)],
+const OF_PROCESSES: readonly Mistake[] = [
   [{ DB_FILE: missing, WORKERS: "2" }, /no database at/],
-  [{ DB_FILE: garbage }, /garbage.db" cannot be used \(file is not a database\): make it again with: bun createdb.ts/],
-  [{ DB_FILE: gaps }, /gaps.db" cannot be used \(person30 is empty or has gaps between its ids\)/],
   [{ SQLITE_DRIVER: "sqlite9" }, /SQLITE_DRIVER is "sqlite9": on \w+ set it to one of .*better-sqlite3 node:sqlite/],
-  [{ PORT: "70000" }, /PORT is "70000": set it to an integer from 1 to 65535/],
-  [{ PORT: "http" }, /PORT is "http": set it to an integer/],
-  [{ WORKERS: "0" }, /WORKERS is "0": set it to an integer from 1 to 256/],
-  [{ WORKERS: "two" }, /WORKERS is "two"/],
 ];
-/** What the framework itself finds. */
-const OF_LISTENING: typeof CASES = [[{ HOST: "192.0.2.1" }, /192\.0\.2\.1:\d+ cannot be listened on/]];
-const OF_STORES: typeof CASES = [
+const OF_STORES: readonly Mistake[] = [
   [{ STORE: "redis" }, /^STORE is "redis": set it to one of sqlite memory postgres$/],
   [
     { STORE: "memory", WORKERS: "2" },
@@ -64,37 +38,24 @@ const OF_STORES: typeof CASES = [
   [{ STORE: "sqlite", CONTENT_FILE: unmade, WORKERS: "2" }, /^CONTENT_FILE ".*" cannot be written/],
   [{ STORE: "sqlite", CONTENT_FILE: garbage }, /garbage.db" cannot be written \(file is not a database\)/],
 ];
-const OF_RUNTIME: Record<string, typeof CASES> = {
-  "bun-raw": [...CASES, ...OF_STORES, ...CLIENTS.bun.map(unreachable)],
+const OF_RUNTIME: Record<string, readonly Mistake[]> = {
+  "bun-raw": [...MISTAKES, ...OF_PROCESSES, ...OF_STORES, ...CLIENTS.bun.map(unreachable)],
   "node-raw": [
-    ...CASES,
+    ...MISTAKES,
+    ...OF_PROCESSES,
     ...OF_STORES,
     ...CLIENTS.node.map(unreachable),
     [{ POSTGRES_CLIENT: "bun:sql" }, /^POSTGRES_CLIENT is "bun:sql": on node set it to one of pg postgres$/],
   ],
 };
 
-function unreachable(client: string): (typeof CASES)[0] {
+function unreachable(client: string): Mistake {
   const env = { STORE: "postgres", POSTGRES_CLIENT: client, DATABASE_URL: "postgres://me:secret@127.0.0.1:1/my" };
   return [env, /^postgres:\/\/127.0.0.1:1\/my cannot be used \(.+\): start Postgres, or fix DATABASE_URL$/];
 }
 
 for (const server of SERVERS) {
-  test(server, async () => {
-    const port = String(await freePort());
-    for (const [env, message] of [...OF_LISTENING, ...(OF_RUNTIME[server] ?? [])]) {
-      const { code, output } = await finish(["sh", "servers/start.sh"], {
-        SERVER: server,
-        DB_FILE: database,
-        PORT: port,
-        ...env,
-      });
-      expect([env, code]).toEqual([env, 1]);
-      expect(output.trim()).toMatch(message);
-      expect(output.trim().split("\n")).toHaveLength(1);
-      expect(await fetch(`http://127.0.0.1:${port}/`).catch(() => "refused")).toBe("refused");
-    }
-  });
+  test(server, () => expectRefused(server, [...OF_LISTENING, ...(OF_RUNTIME[server] ?? [])]));
 }
 
 test.each(SERVERS)("%s without STORE goes on where CONTENT_FILE cannot be written, until it can", async (name) => {

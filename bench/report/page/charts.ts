@@ -11,7 +11,10 @@ export interface Canvas {
   readonly document?: Document;
 }
 
-/** A server that is shown, and how: the shape says the runtime, the colour the framework, for eyes that tell few colours. */
+/**
+ * A server that is shown, and how: the shape says the runtime, the colour the framework, for eyes that tell few colours; in
+ * other languages both say the language.
+ */
 interface Shown {
   readonly name: string;
   readonly runtime: string;
@@ -19,14 +22,33 @@ interface Shown {
 }
 
 const shownOf = ({ rows }: Endpoint, names: ReadonlySet<string>): (Shown & Endpoint["rows"][number])[] =>
-  rows
-    .filter(({ name }) => names.has(name))
-    .map((row) => ({ ...row, runtime: word(row.runtime), framework: word(row.framework) }));
+  rows.filter(({ name }) => names.has(name)).map((row) => ({ ...row, ...markOf(row) }));
 
-const FRAMEWORKS = ["raw", "express", "fastify", "hono", "elysia", "other"];
-const RUNTIMES = ["bun", "node", "other"];
-const color = { domain: FRAMEWORKS, range: FRAMEWORKS.map((_, i) => `var(--series-${i})`) };
-const symbol = { domain: RUNTIMES, range: ["circle", "square", "triangle"] as const };
+const FRAMEWORKS = ["raw", "express", "fastify", "hono", "elysia", "next", "remix"];
+const LANGUAGES = ["go", "rust", "java", "python", "ruby", "elixir"];
+/** Names of colours, in the order of the style sheet's. */
+export const COLORS = ["other", ...FRAMEWORKS, ...LANGUAGES];
+/** Names of shapes, and the shapes. */
+export const SHAPES = {
+  bun: ["circle", "●"],
+  node: ["square", "■"],
+  other: ["triangle", "▲"],
+  go: ["diamond", "◆"],
+  rust: ["star", "★"],
+  java: ["cross", "✚"],
+  python: ["hexagon", "⬢"],
+  ruby: ["wye", "Y"],
+  elixir: ["diamond2", "◇"],
+} as const;
+const color = { domain: COLORS, range: COLORS.map((_, i) => `var(--series-${i})`) };
+const symbol = { domain: Object.keys(SHAPES), range: Object.values(SHAPES).map(([shape]) => shape) };
+
+/** @returns the name of a server's shape, and that of its colour. */
+export function markOf(row: { readonly runtime: string | null; readonly framework: string | null }) {
+  const [runtime, framework] = [word(row.runtime), word(row.framework)];
+  const colored = FRAMEWORKS.includes(framework) ? framework : LANGUAGES.includes(runtime) ? runtime : "other";
+  return { runtime: runtime in SHAPES ? runtime : "other", framework: colored };
+}
 const ROW_HEIGHT = 26;
 /** How far an axis goes beyond its data, as a factor. */
 const PADDING = 1.02;
@@ -365,12 +387,12 @@ export function effect(
     y: { domain: data.map(({ endpoint }) => endpoint), label: null },
     marks: [
       Plot.ruleX([1], { stroke: "currentColor", strokeOpacity: 0.4 }),
-      Plot.ruleY(data, { x1: "low", x2: "high", y: "endpoint", strokeWidth: 2, stroke: "var(--series-0)" }),
+      Plot.ruleY(data, { x1: "low", x2: "high", y: "endpoint", strokeWidth: 2, stroke: "var(--series-1)" }),
       Plot.dot(data, {
         x: "estimate",
         y: "endpoint",
         r: 5,
-        fill: "var(--series-0)",
+        fill: "var(--series-1)",
         className: "mark",
         title: ({ endpoint, estimate, low, high }) =>
           `${endpoint}: ${estimate.toFixed(2)} (${low.toFixed(2)}–${high.toFixed(2)})`,

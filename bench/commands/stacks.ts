@@ -1,0 +1,49 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { UsageError } from "../../shared/errors.ts";
+import { folderOf, SERVERS, STACKS, type TargetSpec } from "../plan/targets.ts";
+
+/** What build.sh of a stack exits with where its toolchain is missing: EX_UNAVAILABLE of sysexits.h. */
+export const NO_TOOLCHAIN = 69;
+
+/** `all` -> the servers of the matrix and the stacks that can be built here; says of the others why they cannot. */
+export async function withoutAll(servers: readonly string[], signal: AbortSignal): Promise<readonly string[]> {
+  if (!servers.includes("all")) return servers;
+  const built: string[] = [];
+  for (const [name, stack] of Object.entries(STACKS)) {
+    const missing = await build(folderOf(stack), signal);
+    if (missing === null) built.push(name);
+    else console.error(`${name} is left out: ${missing}`);
+  }
+  return [...new Set([...SERVERS, ...built, ...servers.filter((name) => name !== "all")])];
+}
+
+/** Builds the stacks among targets. @throws UsageError where a toolchain is missing */
+export async function buildStacks(specs: readonly TargetSpec[], signal: AbortSignal): Promise<void> {
+  const folders = new Set(specs.flatMap((spec) => (spec.kind === "local" && spec.stack ? [spec.stack] : [])));
+  for (const folder of folders) {
+    const missing = await build(folder, signal);
+    if (missing !== null) throw new UsageError(missing);
+  }
+}
+
+/**
+ * Builds a stack, which takes a moment where it is built already.
+ * @returns null, or the line that says which toolchain is missing and how to get it
+ * @throws UsageError with the end of its output where it cannot be built.
+ */
+async function build(folder: string, signal: AbortSignal): Promise<string | null> {
+  console.error(`building ${folder}`);
+  const child = spawn("sh", [`${folder}/build.sh`], { stdio: ["ignore", "pipe", "pipe"], signal });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8").on("data", (text: string) => {
+      output = (output + text).slice(-2_000);
+    });
+  }
+  const [code] = await once(child, "close");
+  if (code === 0) return null;
+  const lines = output.trim().split("\n");
+  if (code === NO_TOOLCHAIN) return lines.at(-1) as string;
+  throw new UsageError(`${folder}/build.sh failed with ${code}: ${lines.slice(-5).join("\n")}`);
+}

@@ -1,0 +1,58 @@
+package benchmark.spring;
+
+import benchmark.BadRequest;
+import benchmark.Failure;
+import benchmark.HttpDate;
+import org.springframework.context.annotation.Bean;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.MediaType;
+import org.springframework.http.ResponseEntity;
+import org.springframework.web.bind.annotation.ExceptionHandler;
+import org.springframework.web.bind.annotation.ResponseStatus;
+import org.springframework.web.bind.annotation.RestControllerAdvice;
+import org.springframework.web.reactive.accept.RequestedContentTypeResolverBuilder;
+import org.springframework.web.reactive.config.WebFluxConfigurer;
+import org.springframework.web.server.MethodNotAllowedException;
+import org.springframework.web.server.ResponseStatusException;
+import org.springframework.web.server.WebFilter;
+
+/** What all answers have in common, and the answers to what goes wrong. */
+@RestControllerAdvice
+class Answers implements WebFluxConfigurer {
+
+  /** Each route has one type of answer, whatever a client would accept. */
+  @Override
+  public void configureContentTypeResolver(RequestedContentTypeResolverBuilder builder) {
+    builder.fixedResolver(MediaType.ALL);
+  }
+
+  @Bean
+  WebFilter addDate() {
+    return (exchange, chain) -> {
+      exchange.getResponse().getHeaders().set(HttpHeaders.DATE, HttpDate.now());
+      return chain.filter(exchange);
+    };
+  }
+
+  /** No route has the path, or none the method. */
+  @ExceptionHandler
+  ResponseEntity<Failure> refused(ResponseStatusException e) {
+    if (e.getStatusCode() == HttpStatus.NOT_FOUND || e instanceof MethodNotAllowedException) {
+      return ResponseEntity.status(HttpStatus.NOT_FOUND).body(Failure.NOT_FOUND);
+    }
+    return ResponseEntity.status(e.getStatusCode()).body(new Failure(e.getReason()));
+  }
+
+  @ExceptionHandler
+  @ResponseStatus(HttpStatus.BAD_REQUEST)
+  Failure badRequest(BadRequest e) {
+    return new Failure(e.getMessage());
+  }
+
+  @ExceptionHandler
+  @ResponseStatus(HttpStatus.INTERNAL_SERVER_ERROR)
+  Failure internal(Exception e) {
+    return Failure.internal(e);
+  }
+}

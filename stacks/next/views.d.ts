@@ -1,0 +1,4 @@
+declare module "*.eta" {
+  const text: string;
+  export default text;
+}

@@ -1,0 +1,75 @@
+"""The routes in FastAPI."""
+
+import os
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import HTMLResponse, JSONResponse
+from fastapi.templating import Jinja2Templates
+from jinja2 import Environment, FileSystemLoader
+from pydantic import BeforeValidator
+
+from config import read_config
+from identity import identify
+from people import People, Row, parse_size
+
+config = read_config(os.environ, ["python-fastapi"])
+people = People(config.db_file)
+identity = identify(config, "fastapi", "uvicorn")
+views = FileSystemLoader(Path(__file__).with_name("templates"))
+templates = Jinja2Templates(
+    env=Environment(loader=views, autoescape=True, auto_reload=False, keep_trailing_newline=True)
+)
+
+app = FastAPI(openapi_url=None, redirect_slashes=False)
+get = partial(app.api_route, methods=["GET", "HEAD"])
+
+Size = Annotated[int, BeforeValidator(parse_size)]
+
+
+@get("/")
+def root() -> dict[str, Any]:
+    return identity()
+
+
+@get("/plain")
+async def plain() -> dict[str, str]:
+    return {"message": "Hello, world!"}
+
+
+@get("/html-template", response_class=HTMLResponse)
+async def html_template(request: Request) -> HTMLResponse:
+    return templates.TemplateResponse(request, "hi.html", {"name": "Ben"})
+
+
+# Without async: FastAPI then runs them in threads, so that a query does not block the event loop.
+@get("/sqlite/random-5fields/{size}")
+def random_5fields(size: Size) -> list[Row]:
+    return people.random_rows("person5", size)
+
+
+@get("/sqlite/random-30fields/{size}")
+def random_30fields(size: Size) -> list[Row]:
+    return people.random_rows("person30", size)
+
+
+@app.exception_handler(RequestValidationError)
+async def bad_request(_request: Request, error: RequestValidationError) -> JSONResponse:
+    """Says what parse_size says; nothing else is validated."""
+    return JSONResponse({"error": str(error.errors()[0]["ctx"]["error"])}, 400)
+
+
+@app.exception_handler(404)
+@app.exception_handler(405)
+async def not_found(_request: Request, _error: Exception) -> JSONResponse:
+    """Also of a path that has other methods."""
+    return JSONResponse({"error": "not found"}, 404)
+
+
+@app.exception_handler(Exception)
+async def internal_error(_request: Request, _error: Exception) -> JSONResponse:
+    """Tells nothing; uvicorn writes the cause to stderr."""
+    return JSONResponse({"error": "internal error"}, 500)

@@ -1,0 +1,41 @@
+# frozen_string_literal: true
+
+# What this server is and what it has used; the figures are those of all its processes.
+module Identity
+  STARTED = Process.clock_gettime(Process::CLOCK_MONOTONIC) # before Puma forks
+
+  class << self
+    def to_h
+      {
+        server: "ruby-rails",
+        runtime: { name: "ruby", version: RUBY_VERSION },
+        framework: { name: "rails", version: Rails.version },
+        driver: { name: Settings::DRIVER, sqlite: ApplicationRecord.connection.database_version.to_s },
+        workers: Settings::WORKERS,
+        pid: pids.first,
+        uptimeSeconds: Process.clock_gettime(Process::CLOCK_MONOTONIC) - STARTED,
+        cpuUs: pids.sum { |pid| cpu_us(pid) },
+        rssBytes: pids.sum { |pid| rss_bytes(pid) }
+      }
+    end
+
+    private
+
+    # This process, or Puma's supervisor and its workers, of which this is one.
+    def pids
+      return [Process.pid] if Settings::WORKERS == 1
+
+      supervisor = Process.ppid
+      [supervisor, *File.read("/proc/#{supervisor}/task/#{supervisor}/children").split.map(&:to_i)]
+    end
+
+    # By the clock of a process that Linux counts in nanoseconds: its number is made as clock_getcpuclockid(3) makes it.
+    def cpu_us(pid)
+      Process.clock_gettime((~pid << 3) | 2, :microsecond)
+    end
+
+    def rss_bytes(pid)
+      File.read("/proc/#{pid}/statm").split[1].to_i * Etc.sysconf(Etc::SC_PAGESIZE)
+    end
+  end
+end

@@ -1,0 +1,4 @@
+# frozen_string_literal: true
+
+class Person30 < Person
+end

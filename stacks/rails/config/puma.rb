@@ -1,0 +1,26 @@
+# frozen_string_literal: true
+
+require_relative "settings"
+
+begin
+  TCPServer.new(Settings::HOST, Settings::PORT).close
+rescue SystemCallError, SocketError => e
+  reason = e.is_a?(Errno::EADDRINUSE) ? "is taken" : "cannot be listened on (#{e.message})"
+  abort "#{Settings::HOST}:#{Settings::PORT} #{reason}: choose another with PORT or HOST"
+end
+
+rackup File.expand_path("../config.ru", __dir__)
+environment "production"
+port Settings::PORT, Settings::HOST
+threads Settings::THREADS, Settings::THREADS
+persistent_timeout 10
+
+# SIGTERM is how the server is told to end: that is no error. Answers that are not ready in time are given up.
+raise_exception_on_sigterm false
+force_shutdown_after 4
+
+if Settings::WORKERS > 1
+  workers Settings::WORKERS
+  preload_app!
+  before_fork { ActiveRecord::Base.connection_pool.disconnect! }
+end

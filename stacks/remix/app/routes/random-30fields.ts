@@ -1,0 +1,3 @@
+import { randomRows } from "../answers.ts";
+
+export const loader = randomRows("person30");

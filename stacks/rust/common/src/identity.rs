@@ -1,0 +1,73 @@
+use std::{process, time::Instant};
+
+use cpu_time::ProcessTime;
+use serde::Serialize;
+
+use crate::Config;
+
+/// What does not change while the server runs.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Program {
+    server: &'static str,
+    runtime: Versioned,
+    framework: Versioned,
+    driver: SqliteDriver,
+    workers: u16,
+    pid: u32,
+    #[serde(skip)]
+    started: Instant,
+}
+
+#[derive(Serialize)]
+struct Versioned {
+    name: &'static str,
+    version: &'static str,
+}
+
+#[derive(Serialize)]
+struct SqliteDriver {
+    name: &'static str,
+    sqlite: String,
+}
+
+/// The answer to `GET /`: what this server is and what it has used.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Identity<'a> {
+    #[serde(flatten)]
+    program: &'a Program,
+    uptime_seconds: f64,
+    cpu_us: u128,
+    rss_bytes: usize,
+}
+
+impl Program {
+    pub fn new(config: &Config, framework: &'static str, package: &str, sqlite: &str) -> Self {
+        Self {
+            server: config.server,
+            runtime: Versioned { name: "rust", version: env!("RUSTC_VERSION") },
+            framework: Versioned { name: framework, version: locked(package) },
+            driver: SqliteDriver { name: config.driver.name(), sqlite: sqlite.into() },
+            workers: 1,
+            pid: process::id(),
+            started: Instant::now(),
+        }
+    }
+
+    pub fn identity(&self) -> Identity<'_> {
+        Identity {
+            program: self,
+            uptime_seconds: self.started.elapsed().as_secs_f64(),
+            cpu_us: ProcessTime::now().as_duration().as_micros(),
+            rss_bytes: memory_stats::memory_stats().map_or(0, |memory| memory.physical_mem),
+        }
+    }
+}
+
+/// The version of a package that Cargo.lock names once.
+fn locked(package: &str) -> &'static str {
+    let start = format!("\nname = \"{package}\"\nversion = \"");
+    let mut packages = include_str!("../../Cargo.lock").split("[[package]]");
+    packages.find_map(|text| text.strip_prefix(&start)?.split('"').next()).expect("Cargo.lock names the package")
+}

@@ -1,0 +1,51 @@
+/** Mistakes in what starts a server: one line, the remedy, exit 1, nothing listening. */
+import { expect } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { freePort } from "../../bench/targets/free-port.ts";
+import { finish, makeDatabase, scratch } from "../harness.ts";
+
+/** What is set, and what is said of it. */
+export type Mistake = readonly [env: Record<string, string>, message: RegExp];
+
+const folder = scratch();
+export const database = makeDatabase(join(folder, "data.db"), 10);
+const missing = join(folder, "none.db");
+const garbage = join(folder, "garbage.db");
+writeFileSync(garbage, "not a database, whatever its name says".repeat(100));
+const gaps = makeDatabase(join(folder, "gaps.db"), 10);
+await finish([
+  "bun",
+  "-e",
+  `new (require("bun:sqlite").Database)(${JSON.stringify(gaps)}).run("DELETE FROM person30 WHERE id = 5")`,
+]);
+
+/** Found before a framework is loaded. */
+export const MISTAKES: readonly Mistake[] = [
+  [{ DB_FILE: missing }, new RegExp(`no database at "${missing}": make it with: bun createdb.ts --file ${missing}`)],
+  [{ DB_FILE: garbage }, /garbage.db" cannot be used \(.*file is not a database.*\): make it again with: bun createdb/],
+  [{ DB_FILE: gaps }, /gaps.db" cannot be used \(person30 is empty or has gaps between its ids\)/],
+  [{ PORT: "70000" }, /PORT is "70000": set it to an integer from 1 to 65535/],
+  [{ PORT: "http" }, /PORT is "http": set it to an integer/],
+  [{ WORKERS: "0" }, /WORKERS is "0": set it to an integer from 1 to 256/],
+  [{ WORKERS: "two" }, /WORKERS is "two"/],
+];
+/** What the framework itself finds. */
+export const OF_LISTENING: readonly Mistake[] = [[{ HOST: "192.0.2.1" }, /192\.0\.2\.1:\d+ cannot be listened on/]];
+
+/** Starts a server with each. */
+export async function expectRefused(server: string, mistakes: readonly Mistake[]): Promise<void> {
+  const port = String(await freePort());
+  for (const [env, message] of mistakes) {
+    const { code, output } = await finish(["sh", "servers/start.sh"], {
+      SERVER: server,
+      DB_FILE: database,
+      PORT: port,
+      ...env,
+    });
+    expect([env, code]).toEqual([env, 1]);
+    expect(output.trim()).toMatch(message);
+    expect(output.trim().split("\n")).toHaveLength(1);
+    expect(await fetch(`http://127.0.0.1:${port}/`).catch(() => "refused")).toBe("refused");
+  }
+}
