@@ -81,8 +81,12 @@ export const overview = (endpoints: readonly Endpoint[]) => {
   };
 };
 
+/** What an endpoint has beside the table of its servers. */
+export const otherTables = (endpoint: Endpoint) =>
+  [stepTable(endpoint), rateTable(endpoint)].filter((one) => one !== null);
+
 /** Latencies of a sequence's steps, side by side; null where the endpoint is no sequence. */
-export function stepTable({ endpoint, steps }: Endpoint) {
+function stepTable({ endpoint, steps }: Endpoint) {
   if (steps.length === 0) return null;
   const names = [...new Set(steps.flatMap(({ rows }) => rows.map(({ name }) => name)))].sort();
   const cell = (rows: readonly Row[], of: string) => {
@@ -94,6 +98,28 @@ export function stepTable({ endpoint, steps }: Endpoint) {
     head: ["server", ...steps.map((step) => step.endpoint.slice(endpoint.length + 1))],
     rows: names.map((name) => [name, ...steps.map(({ rows }) => cell(rows, name))]),
   };
+}
+
+/** What became of the requests that were sent at a fixed rate; null where servers were not loaded so. */
+function rateTable({ endpoint, load, rows }: Endpoint) {
+  if (load === "closed") return null;
+  return {
+    title: `${endpoint}: requests at a fixed rate; the total latency is the sum of all of them`,
+    head: ["server", "answered", "failed", "success rate", "total latency"],
+    rows: rows.map(({ name, requests, errors, averageMs }) => [
+      name,
+      count(requests - errors),
+      count(errors),
+      ((requests - errors) / requests).toFixed(8),
+      minutes((requests * averageMs) / 1e3),
+    ]),
+  };
+}
+
+/** `12 min 12 s` */
+function minutes(seconds: number): string {
+  const whole = Math.round(seconds);
+  return `${Math.floor(whole / 60)} min ${whole % 60} s`;
 }
 
 /** What has to be said of an endpoint's numbers. */

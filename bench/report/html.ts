@@ -4,7 +4,7 @@ import { Eta } from "eta";
 import { withoutRate } from "../plan/names.ts";
 import { shortJson } from "../records/files.ts";
 import { heatMap, tiles } from "./card.ts";
-import { COLUMNS, coldTable, NOTES, overview, ratio, remarkLine, SERVER_COLUMNS, stepTable, word } from "./format.ts";
+import { COLUMNS, coldTable, NOTES, otherTables, overview, ratio, remarkLine, SERVER_COLUMNS, word } from "./format.ts";
 import { COLORS, markOf, SHAPES } from "./page/charts.ts";
 import { TYPICAL } from "./picture.ts";
 import { PERCENTILES, type Report } from "./report.ts";
@@ -31,7 +31,7 @@ export async function html(report: Report): Promise<string> {
     ratio,
     withoutRate,
     precisionLine,
-    stepTable,
+    otherTables,
     remarkLine,
     cold: coldTable(report.cold),
     word,

@@ -1,7 +1,7 @@
 import { markdownTable } from "markdown-table";
 import type { Row } from "../analysis/tables.ts";
 import { isTwin } from "../plan/names.ts";
-import { COLUMNS, type Column, coldTable, NOTES, overview, remarkLine, SERVER_COLUMNS, stepTable } from "./format.ts";
+import { COLUMNS, type Column, coldTable, NOTES, otherTables, overview, remarkLine, SERVER_COLUMNS } from "./format.ts";
 import type { Endpoint, Report } from "./report.ts";
 import { precisionLine, summary } from "./terminal.ts";
 
@@ -33,14 +33,13 @@ export function firstScreen(report: Report): string {
 
 function folded(shown: Endpoint): string {
   const { endpoint, rows, comparison, remarks } = shown;
-  const steps = stepTable(shown);
   return fold(endpoint, [
     tableOf(COLUMNS, rows),
     ...(comparison ? [precisionLine(comparison)] : []),
     ...(NOTES[endpoint] ? [NOTES[endpoint]] : []),
     ...rows.flatMap(({ name, warming }) => (warming ? [`${name} is warming: ${warming}.`] : [])),
     ...remarks.map((remark) => remarkLine(remark, rows.length)),
-    ...(steps ? [`${steps.title}:`, table(steps.head, steps.rows, (i) => i === 0)] : []),
+    ...otherTables(shown).flatMap(({ title, head, rows }) => [`${title}:`, table(head, rows, (i) => i === 0)]),
   ]);
 }
 

@@ -6,11 +6,11 @@ import {
   type Column,
   coldTable,
   NOTES,
+  otherTables,
   overview,
   percent,
   remarkLine,
   SERVER_COLUMNS,
-  stepTable,
 } from "./format.ts";
 import { cpuOf } from "./machine.ts";
 import type { Endpoint, Report } from "./report.ts";
@@ -62,7 +62,6 @@ function allTogether(endpoints: readonly Endpoint[], width: number): string[] {
 
 function table(shown: Endpoint, width: number): string {
   const { endpoint, rows, comparison, remarks, load } = shown;
-  const steps = stepTable(shown);
   return [
     endpoint,
     fitted(COLUMNS, rows, width),
@@ -71,7 +70,7 @@ function table(shown: Endpoint, width: number): string {
     ...(NOTES[endpoint] ? [wrap(NOTES[endpoint], width)] : []),
     ...rows.flatMap(({ name, warming }) => (warming ? [wrap(`${name} is warming: ${warming}`, width)] : [])),
     ...remarks.map((remark) => wrap(remarkLine(remark, rows.length), width)),
-    ...(steps ? [`\n${steps.title}\n${renderText(steps.head, steps.rows)}`] : []),
+    ...otherTables(shown).map(({ title, head, rows }) => `\n${wrap(title, width)}\n${renderText(head, rows)}`),
   ].join("\n");
 }
 

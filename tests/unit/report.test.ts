@@ -11,6 +11,7 @@ import { RESULT_COLUMNS } from "../../bench/records/results.ts";
 import { appendSlices, PROTOCOL, readSlices, type Slice } from "../../bench/records/slices.ts";
 import { agreement, compareRuns, comparison } from "../../bench/report/compare.ts";
 import { DOCS, filled, MACHINES, PAGE, PICTURE, placesOf } from "../../bench/report/docs.ts";
+import { otherTables } from "../../bench/report/format.ts";
 import { html } from "../../bench/report/html.ts";
 import { machineSays, machinesDiffer } from "../../bench/report/machine.ts";
 import { machinesPage } from "../../bench/report/machines.ts";
@@ -139,6 +140,19 @@ describe("a run of known truth", () => {
       for (const name of Object.keys(COSTS)) expect(lines.some((line) => line.includes(` ${name} `))).toBe(true);
     });
   }
+});
+
+test("at a fixed rate: how many were answered, and how long all of them took", () => {
+  const slices = known().map(
+    (slice): Slice =>
+      slice.kind === "duet" ? slice : { ...slice, kind: "open", targetRate: 1_000, errors: 1, averageMs: 73.5 },
+  );
+  const [first] = reportOf(slices).endpoints;
+  const [table, ...others] = otherTables(first as Report["endpoints"][number]);
+  expect(others).toEqual([]);
+  // Three blocks of 1,000 requests, one of them failed in each.
+  for (const [, ...cells] of table?.rows ?? []) expect(cells).toEqual(["2,997", "3", "0.99900000", "3 min 41 s"]);
+  expect(reportOf(known()).endpoints.flatMap(otherTables)).toEqual([]);
 });
 
 test("what was searched is said of the stores: writes per second, and what they promise", () => {
