@@ -2,6 +2,8 @@ import type { MainEffect } from "../analysis/effects.ts";
 import type { Coldness } from "../analysis/steadiness.ts";
 import type { Table } from "../analysis/tables.ts";
 import { WORKLOADS, type Workload } from "../plan/endpoints.ts";
+import { partsOf } from "../plan/names.ts";
+import { STACKS } from "../plan/targets.ts";
 import type { Manifest } from "../records/manifest.ts";
 
 /** All that is shown of a run, whatever shows it. */
@@ -42,8 +44,8 @@ export interface Endpoint extends Table {
 /** Where the curve of latencies is drawn. */
 export const PERCENTILES = [1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 98, 99, 99.5, 99.8, 99.9];
 
-/** What a run is of: its workload, or the highest rate that keeps a promise. */
-export type Kind = Workload | "capacity";
+/** What a run is of: its workload, servers in other languages among the ten or not, or the highest rate that keeps a promise. */
+export type Kind = Workload | `stacks-${Workload}` | "stacks-rate" | "capacity";
 
 /** @returns the newest of each kind. @param reports oldest first */
 export const newestOf = (reports: readonly Report[]): Map<Kind, Report> =>
@@ -53,5 +55,8 @@ export function kindOf({ endpoints, manifest }: Report): Kind {
   if (Object.keys(manifest?.capacities ?? {}).length > 0) return "capacity";
   const names = new Set(endpoints.map(({ endpoint }) => endpoint));
   const workloads = Object.keys(WORKLOADS) as Workload[];
-  return workloads.find((workload) => WORKLOADS[workload].endpoints.some((endpoint) => names.has(endpoint))) ?? "read";
+  const workload =
+    workloads.find((workload) => WORKLOADS[workload].endpoints.some((endpoint) => names.has(endpoint))) ?? "read";
+  if (!endpoints.some(({ rows }) => rows.some(({ name }) => partsOf(name).server in STACKS))) return workload;
+  return endpoints.every(({ load }) => load === "open") ? "stacks-rate" : `stacks-${workload}`;
 }

@@ -147,12 +147,12 @@ test("at a fixed rate: how many were answered, and how long all of them took", (
     (slice): Slice =>
       slice.kind === "duet" ? slice : { ...slice, kind: "open", targetRate: 1_000, errors: 1, averageMs: 73.5 },
   );
-  const [first] = reportOf(slices).endpoints;
+  const [first] = reportOf(slices, null).endpoints;
   const [table, ...others] = otherTables(first as Report["endpoints"][number]);
   expect(others).toEqual([]);
   // Three blocks of 1,000 requests, one of them failed in each.
   for (const [, ...cells] of table?.rows ?? []) expect(cells).toEqual(["2,997", "3", "0.99900000", "3 min 41 s"]);
-  expect(reportOf(known()).endpoints.flatMap(otherTables)).toEqual([]);
+  expect(reportOf(known(), null).endpoints.flatMap(otherTables)).toEqual([]);
 });
 
 test("what was searched is said of the stores: writes per second, and what they promise", () => {
