@@ -20,10 +20,10 @@ export const MACHINES = "docs/machines.md";
 /** What stands at each place, as far as there are runs. @param reports oldest first */
 export function placesOf(reports: readonly Report[]): Map<string, string> {
   const newest = newestOf(reports);
-  const [read, capacity] = [newest.get("read"), newest.get("capacity")];
+  const capacity = newest.get("capacity");
   return new Map([
     ...[...newest].map(([kind, report]) => [kind, markdown(report)] as const),
-    ...(read ? [["answer", firstScreen(read)] as const] : []),
+    ...(newest.has("read") ? [["answer", firstScreen(ofMatrix(reports))] as const] : []),
     ...(capacity ? [["writes", capacity.answer.map((line) => `- ${line}`).join("\n")] as const] : []),
     ["machines", sideBySide(ofMatrix(reports))],
   ]);

@@ -1,7 +1,7 @@
 import { markdownTable } from "markdown-table";
 import type { Row } from "../analysis/tables.ts";
-import { isTwin } from "../plan/names.ts";
 import { COLUMNS, type Column, coldTable, NOTES, otherTables, overview, remarkLine, SERVER_COLUMNS } from "./format.ts";
+import { acrossRuns } from "./machines.ts";
 import type { Endpoint, Report } from "./report.ts";
 import { precisionLine, summary } from "./terminal.ts";
 
@@ -20,14 +20,14 @@ export function markdown({ run, host, machine, answer, endpoints, servers, cold 
   ].join("\n\n");
 }
 
-/** README's answer: the picture, the card, and one table of all servers. */
-export function firstScreen(report: Report): string {
-  const together = overview(report.endpoints);
-  const rows = together?.rows.filter(([name]) => !isTwin(name as string)) ?? [];
+/** README's answer: the picture, the newest card, and one table of all servers over all runs. @param reports oldest first */
+export function firstScreen(reports: readonly Report[]): string {
+  const { title, head, rows } = acrossRuns(reports);
   return [
     "![CPU time per request of each server](docs/results.svg)",
-    `\`\`\`\n${summary(report, 120)}\n\`\`\``,
-    ...(together ? [`${together.title}.`, table(together.head, rows, (i) => i === 0)] : []),
+    `\`\`\`\n${summary(reports.at(-1) as Report, 120)}\n\`\`\``,
+    `${title}.`,
+    table(head, rows, (i) => i === 0),
   ].join("\n\n");
 }
 

@@ -14,7 +14,7 @@ import { DOCS, filled, MACHINES, PAGE, PICTURE, placesOf } from "../../bench/rep
 import { otherTables } from "../../bench/report/format.ts";
 import { html } from "../../bench/report/html.ts";
 import { machineSays, machinesDiffer } from "../../bench/report/machine.ts";
-import { machinesPage } from "../../bench/report/machines.ts";
+import { acrossRuns, machinesPage } from "../../bench/report/machines.ts";
 import { markdown } from "../../bench/report/markdown.ts";
 import { picture } from "../../bench/report/picture.ts";
 import { allReports, readReport, reportOf } from "../../bench/report/read.ts";
@@ -140,6 +140,18 @@ describe("a run of known truth", () => {
       for (const name of Object.keys(COSTS)) expect(lines.some((line) => line.includes(` ${name} `))).toBe(true);
     });
   }
+});
+
+test("several runs are one table of ranges", () => {
+  const runs = [known(), known({ slower: "node-raw" })].map((slices) => reportOf(slices, null));
+  const { head, rows } = acrossRuns(runs);
+  const costs = Object.fromEntries(rows.map(([name, cost]) => [name, cost as string]));
+  const single = acrossRuns(runs.slice(0, 1)).rows.map(([, cost]) => cost);
+  expect(head.slice(0, 2)).toEqual(["server", "/plain"]);
+  expect(single.join()).not.toContain("–");
+  expect(costs["bun-raw"]).toMatch(/^1\.00 =$/);
+  const [least = 0, most = 0] = (costs["node-raw"] ?? "").split("–").map(Number);
+  expect(most / least).toBeWithin(1.15, 1.25);
 });
 
 test("at a fixed rate: how many were answered, and how long all of them took", () => {
@@ -462,8 +474,8 @@ describe("what is in the repository is what the published runs say", () => {
   test(MACHINES, () =>
     expect(readFileSync(MACHINES, "utf8")).toBe(machinesPage(committed.filter((report) => kindOf(report) === "read"))),
   );
-  test.each([...newest])("docs/results.md has the newest run of %s", (kind, report) => {
-    expect(readFileSync("docs/results.md", "utf8")).toContain(`<!-- ${kind} -->\n\nRun ${report.run}`);
+  test.each([...newest])("the newest run of %s is shown", (kind, report) => {
+    expect(DOCS.map((file) => readFileSync(file, "utf8")).join()).toContain(`<!-- ${kind} -->\n\nRun ${report.run}`);
   });
   test(PAGE, async () => {
     const written = (text: string) => text.replace(/<script type="module">.*?<\/script>/s, ""); // other versions of Bun bundle otherwise
