@@ -281,7 +281,7 @@ describe("two runs", () => {
     expect(machinesDiffer(manifest, manifest)).toEqual([]);
     const other: Manifest = {
       ...manifest,
-      machine: { ...manifest.machine, model: 2, caches: ["L2 1024 KiB"] },
+      machine: { ...manifest.machine, model: 999, caches: ["L2 1 KiB"] },
       fingerprints: manifest.fingerprints.map((one) => ({
         ...one,
         together: one.together + 1,
@@ -290,8 +290,8 @@ describe("two runs", () => {
     };
     const text = comparison(run, known({ run: RUN }), [manifest, other]).split("\n")[1];
     for (const part of [
-      `model ${manifest.machine.model} → 2`,
-      "→ L2 1024 KiB",
+      `model ${manifest.machine.model} → 999`,
+      "→ L2 1 KiB",
       "a system call × 2.00",
       "beside the same loop",
     ]) {
