@@ -44,7 +44,7 @@ export function acrossRuns(reports: readonly Report[]) {
     endpoints.flatMap(({ endpoint, rows }) =>
       rows.flatMap(({ name, standing, warming }) =>
         standing && !isTwin(name)
-          ? [{ endpoint, name, warming, ...standing, ratio: standing.ratioToBest.estimate }]
+          ? [{ endpoint, name, warming, groups: standing.groups, ratio: standing.ratioToBest.estimate }]
           : [],
       ),
     ),
