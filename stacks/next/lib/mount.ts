@@ -54,8 +54,8 @@ async function readBody({ headers, body }: Request): Promise<unknown> {
   return parseBody(Buffer.concat(parts));
 }
 
-function respond({ type, status = 200 }: Route, body: unknown): Response {
+function respond({ type, status }: Route, body: unknown): Response {
   if (status === 204) return new Response(null, { status });
   if (type === "json") return Response.json(body, { status });
-  return new Response(body as string, { status, headers: { "content-type": "text/html; charset=utf-8" } });
+  return new Response(body as string, { headers: { "content-type": "text/html; charset=utf-8" } });
 }
