@@ -7,7 +7,7 @@ export NODE_ENV="${NODE_ENV:-production}" # as the frameworks recommend for depl
 
 command=$(awk -F '"' -v server="${SERVER-}" '$2 == server { print $4 }' servers/matrix.json)
 if [ -z "$command" ] && [ -f stacks/stacks.json ]; then
-  command=$(awk -F '"' -v server="${SERVER-}" '$2 == server { found = 1 } found && $2 == "command" { print $4; exit }' stacks/stacks.json)
+  command=$(awk -F '"' -v server="${SERVER-}" '/^  "/ && $2 == server { found = 1 } found && $2 == "command" { print $4; exit }' stacks/stacks.json)
   folder=$(printf '%s' "$command" | grep -o 'stacks/[^/ ]*' | head -1)
   [ -z "$command" ] || [ "${1-}" = built ] || sh "$folder/build.sh" >&2 || exit 1
 fi

@@ -68,7 +68,7 @@ export function readConfig(env: Environment, servers: readonly string[]): Config
 
 export const STORES = ["sqlite", "memory", "postgres"] as const;
 
-type Environment = Readonly<Record<string, string | undefined>>;
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** @returns the value of a variable, the first of `choices` where it is not set. */
 function oneOf(env: Environment, name: string, choices: readonly string[], where = ""): string {

@@ -26,17 +26,17 @@ const httpOf = (server: string) => {
   return ["bun-raw", "bun-hono", "bun-elysia"].includes(server) ? "Bun.serve" : "node:http";
 };
 
-/** What is not there, by framework and answer. */
+/** What is not there, by framework, answer, or both. */
 const LEFT_OUT: Record<string, { headers: string[]; reason: string }> = {
   "fastify 400": { headers: ["keep-alive"], reason: "it closes the connection after a body that it cannot read" },
-  "next 200": { headers: ["content-length"], reason: "it drops the one that a route handler sets" },
-  204: { headers: ["content-length", "content-type"], reason: "there is no body" },
+  next: { headers: ["content-length"], reason: "it drops the one that a route handler sets" },
+  204: { headers: ["content-length", "content-type", "transfer-encoding"], reason: "there is no body" },
 };
 
 /** The names of an answer's headers, sorted, as they are to be; a 400 is one of the body. */
 export function headersOf(server: string, status = 200): string[] {
   const framework = server.slice(server.indexOf("-") + 1);
-  const leftOut = [status, `${framework} ${status}`].flatMap((answer) => LEFT_OUT[answer]?.headers ?? []);
+  const leftOut = [status, framework, `${framework} ${status}`].flatMap((answer) => LEFT_OUT[answer]?.headers ?? []);
   return [...HEADERS, ...(ADDED[httpOf(server)]?.headers ?? [])].filter((name) => !leftOut.includes(name)).sort();
 }
 

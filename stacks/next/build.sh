@@ -16,7 +16,7 @@ major=${release#v}
 [ -d ../../node_modules ] || missing "the packages of the repository: bun install"
 
 bun install --frozen-lockfile --silent
-sources="app lib views.d.ts package.json bun.lock next.config.js tsconfig.json ../../shared"
+sources="app lib package.json bun.lock next.config.js tsconfig.json ../../shared"
 # shellcheck disable=SC2086 # a list of files
 if [ ! -f .next/made ] || [ -n "$(find $sources -newer .next/made)" ]; then
   NEXT_TELEMETRY_DISABLED=1 node_modules/.bin/next build

@@ -7,8 +7,5 @@ export default {
   poweredByHeader: false,
   skipTrailingSlashRedirect: true,
   rewrites: async () => ({ beforeFiles: [{ source: "/:path+/", destination: "/no/such/path" }] }),
-  turbopack: {
-    root: fileURLToPath(new URL("../..", import.meta.url)), // so that shared/ is found
-    rules: { "*.eta": { type: "text" } },
-  },
+  turbopack: { root: fileURLToPath(new URL("../..", import.meta.url)) }, // so that shared/ is found
 };

@@ -1,83 +1,41 @@
 /** Next behind a server of its own, which starts and ends as servers/main.ts has the ten do. */
 import { createServer } from "node:http";
-import { createServer as createProbe } from "node:net";
 import next from "next";
 import nextPackage from "next/package.json" with { type: "json" };
-import { isWorker, reportUsage, supervise } from "../../servers/workers.ts";
-import { type Config, readConfig } from "../../shared/config.ts";
-import { exitWith, UsageError } from "../../shared/errors.ts";
-import { processUsage } from "../../shared/identity.ts";
+import { run } from "../../servers/process.ts";
+import { answerError, notFound } from "../../shared/errors.ts";
 import { HTTP_OPTIONS } from "../../shared/limits.ts";
 import { listen, originForm } from "../../shared/listen.ts";
-import { openPeople } from "../../shared/stores/people.ts";
+import { routes } from "../../shared/routes.ts";
 
 const SERVER = "node-next";
-/** How long in-flight requests may take to end after SIGTERM. */
-const GRACE_MS = 4_500;
+/** Any other Next answers itself, with 400. */
+const METHODS = ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"];
 
-try {
-  const config = readConfig({ ...process.env, SERVER }, [SERVER]);
-  if (!isWorker) await claim(config);
-  const stop = config.workers > 1 && !isWorker ? await startWorkers(config) : await startServer(config);
-  let stopping = false;
-  const onSignal = async () => {
-    if (stopping) return;
-    stopping = true;
-    setTimeout(() => process.exit(0), GRACE_MS);
-    await stop();
-    process.exit(0);
+await run({ ...process.env, SERVER }, [SERVER], async ({ people, store, identity }, at) => {
+  const framework = { name: "next", version: nextPackage.version };
+  const all = routes(people, store, async () => ({ ...(await identity()), framework }));
+  globalThis.mounted = {
+    routes: new Map(all.map((route) => [`${route.method} ${route.path}`, route])),
+    answerError,
   };
-  process.on("SIGTERM", onSignal).on("SIGINT", onSignal);
-} catch (error) {
-  exitWith(error);
-}
-
-/** @throws UsageError where the port or address cannot be had; SO_REUSEPORT would share it without a word. */
-function claim({ host, port }: Config): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const probe = createProbe();
-    probe.once("error", ({ code, message }: NodeJS.ErrnoException) => {
-      const reason = code === "EADDRINUSE" ? "is taken" : `cannot be listened on (${code ?? message})`;
-      reject(new UsageError(`${host}:${port} ${reason}: choose another with PORT or HOST`));
-    });
-    probe.listen({ host, port }, () => probe.close(() => resolve()));
-  });
-}
-
-async function startWorkers(config: Config): Promise<() => Promise<void>> {
-  (await openPeople(config.driver, config.dbFile)).close();
-  return supervise(config.workers).stop;
-}
-
-async function startServer({ driver, dbFile, workers, host, port }: Config): Promise<() => Promise<void>> {
-  const people = await openPeople(driver, dbFile);
-  const [pid, usage] = isWorker ? [process.ppid, reportUsage()] : [process.pid, processUsage];
-  const fixed = {
-    server: SERVER,
-    runtime: { name: "node", version: process.versions.node },
-    framework: { name: "next", version: nextPackage.version },
-    driver: { name: driver, sqlite: people.sqliteVersion },
-    workers,
-    pid,
-  };
-  globalThis.opened = {
-    people,
-    identity: async () => ({ ...fixed, uptimeSeconds: process.uptime(), ...(await usage()) }),
-  };
-  const app = next({ dir: import.meta.dirname, hostname: host, port });
+  const app = next({ dir: import.meta.dirname, hostname: at.host, port: at.port });
   await silently(() => app.prepare());
   const handle = app.getRequestHandler();
   const server = createServer(HTTP_OPTIONS, (request, response) => {
     request.url = originForm(request.url as string);
-    handle(request, response);
+    if (METHODS.includes(request.method as string)) return handle(request, response);
+    const { status, body } = answerError(notFound);
+    response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
   });
-  const running = await listen(server, { host, port, reusePort: isWorker });
-  return async () => {
-    await running.close();
-    await app.close();
-    people.close();
+  const running = await listen(server, at);
+  return {
+    async close() {
+      await running.close();
+      await app.close();
+    },
   };
-}
+});
 
 /** Next says on stdout how long it took to read its configuration, and has no option against that. */
 async function silently(prepare: () => Promise<void>): Promise<void> {

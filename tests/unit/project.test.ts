@@ -46,7 +46,7 @@ test("bun.lockb works with any registry", () => {
 });
 
 describe("equal work", () => {
-  const adapters = globSync("servers/*.ts").filter((file) => !/(main|workers)\.ts$/.test(file));
+  const adapters = globSync("servers/*.ts").filter((file) => !/(main|process|workers)\.ts$/.test(file));
 
   test("every adapter is in the matrix, and the matrix names no other", () => {
     const named = Object.values(matrix).map((command) => `servers/${command.split(" ").at(-1)}.ts`);

@@ -1,3 +1,3 @@
-export { DELETE, OPTIONS, PATCH, POST, PUT } from "@/lib/missing.ts";
+import { mount } from "@/lib/mount.ts";
 
-export const GET = async () => Response.json(await opened.identity());
+export const { DELETE, GET, OPTIONS, PATCH, POST, PUT } = mount("/");

@@ -1,1 +1,3 @@
-export { DELETE, GET, OPTIONS, PATCH, POST, PUT } from "@/lib/missing.ts";
+import { mount } from "@/lib/mount.ts";
+
+export const { DELETE, GET, OPTIONS, PATCH, POST, PUT } = mount("/*");

@@ -1,10 +1,3 @@
-import { Eta } from "eta";
-import hi from "shared/views/hi.eta";
+import { mount } from "@/lib/mount.ts";
 
-export { DELETE, OPTIONS, PATCH, POST, PUT } from "@/lib/missing.ts";
-
-const eta = new Eta({ autoEscape: true });
-const template = eta.compile(hi);
-
-export const GET = () =>
-  new Response(eta.render(template, { name: "Ben" }), { headers: { "content-type": "text/html; charset=utf-8" } });
+export const { DELETE, GET, OPTIONS, PATCH, POST, PUT } = mount("/html-template");

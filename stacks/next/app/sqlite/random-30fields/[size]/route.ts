@@ -1,5 +1,3 @@
-import { randomRows } from "@/lib/answers.ts";
+import { mount } from "@/lib/mount.ts";
 
-export { DELETE, OPTIONS, PATCH, POST, PUT } from "@/lib/missing.ts";
-
-export const GET = randomRows("person30");
+export const { DELETE, GET, OPTIONS, PATCH, POST, PUT } = mount("/sqlite/random-30fields/:size");

@@ -1,0 +1,77 @@
+/** How a server starts and ends as one process or several, whatever serves its requests. */
+import { createServer } from "node:net";
+import { type Config, type Environment, readConfig } from "../shared/config.ts";
+import type { Address, Running } from "../shared/contract.ts";
+import { exitWith, UsageError } from "../shared/errors.ts";
+import { type Identity, identify, processUsage } from "../shared/identity.ts";
+import { contentStore } from "../shared/stores/open.ts";
+import { openPeople, type People } from "../shared/stores/people.ts";
+import type { Store } from "../shared/stores/store.ts";
+import { isWorker, reportUsage, supervise } from "./workers.ts";
+
+/** How long in-flight requests may take to end after SIGTERM. */
+const GRACE_MS = 4_500;
+
+/** What requests are answered from. */
+export interface Opened {
+  readonly people: People;
+  /** Opened at the first call, or before. */
+  readonly store: () => Store | Promise<Store>;
+  readonly identity: () => Promise<Identity>;
+}
+
+type Listen = (opened: Opened, at: Address) => Promise<Running>;
+
+/** Starts a server, until SIGTERM or SIGINT; ends with one line where it cannot be started. @param servers what SERVER may be */
+export async function run(env: Environment, servers: readonly string[], listen: Listen): Promise<void> {
+  try {
+    const config = readConfig(env, servers);
+    if (!isWorker) await claim(config);
+    const stop = config.workers > 1 && !isWorker ? await startWorkers(config) : await startServer(config, listen);
+    let stopping = false;
+    const onSignal = async () => {
+      if (stopping) return;
+      stopping = true;
+      setTimeout(() => process.exit(0), GRACE_MS);
+      await stop();
+      process.exit(0);
+    };
+    process.on("SIGTERM", onSignal).on("SIGINT", onSignal);
+  } catch (error) {
+    exitWith(error);
+  }
+}
+
+/** @throws UsageError where the port or address cannot be had; SO_REUSEPORT would share it without a word. */
+function claim({ host, port }: Config): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once("error", ({ code, message }: NodeJS.ErrnoException) => {
+      const reason = code === "EADDRINUSE" ? "is taken" : `cannot be listened on (${code ?? message})`;
+      reject(new UsageError(`${host}:${port} ${reason}: choose another with PORT or HOST`));
+    });
+    probe.listen({ host, port }, () => probe.close(() => resolve()));
+  });
+}
+
+async function startWorkers(config: Config): Promise<() => Promise<void>> {
+  (await openPeople(config.driver, config.dbFile)).close();
+  const store = contentStore(config); // and migrated, by one process
+  if (config.store) await (await store.get()).close();
+  return supervise(config.workers).stop;
+}
+
+async function startServer(config: Config, listen: Listen): Promise<() => Promise<void>> {
+  const people = await openPeople(config.driver, config.dbFile);
+  const store = contentStore(config);
+  if (config.store) await store.get();
+  const [pid, usage] = isWorker ? [process.ppid, reportUsage()] : [process.pid, processUsage];
+  const identity = identify(config, people.sqliteVersion, pid, usage);
+  const { host, port } = config;
+  const running = await listen({ people, store: store.get, identity }, { host, port, reusePort: isWorker });
+  return async () => {
+    await running.close();
+    people.close();
+    await store.close();
+  };
+}

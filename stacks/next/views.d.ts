@@ -1,4 +1,0 @@
-declare module "*.eta" {
-  const text: string;
-  export default text;
-}
