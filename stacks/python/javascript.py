@@ -47,9 +47,7 @@ def _no_constant(name: str) -> None:
     raise ValueError(f"{name} is not JSON")
 
 
-_decoder = json.JSONDecoder(
-    object_pairs_hook=_object, parse_float=float, parse_int=float, parse_constant=_no_constant
-)
+_decoder = json.JSONDecoder(object_pairs_hook=_object, parse_float=float, parse_int=float, parse_constant=_no_constant)
 
 
 def _write(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""How requests with JSON reach FastAPI ("Custom Request and APIRoute class"): checked, limited, and as JavaScript reads it."""
+"""How bodies reach FastAPI ("Custom Request and APIRoute class"): checked, limited, read as JavaScript reads JSON."""
 
 import re
 from collections.abc import Callable, Coroutine

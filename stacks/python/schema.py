@@ -76,7 +76,7 @@ class NewUser(Body):
 
 
 def mistake(errors: Iterable[Mapping[str, Any]]) -> str:
-    """The one that is told of those that Pydantic finds: a property that is missing, or one too many, before all others."""
+    """Tells one of those that Pydantic finds: a property that is missing, or one too many, before all others."""
     order = {"missing": 0, "extra_forbidden": 1}
     error = min(errors, key=lambda error: order.get(error["type"], 2))
     _, *path = error["loc"]

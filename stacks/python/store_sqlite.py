@@ -57,10 +57,8 @@ class SqliteDatabase:
 def open_sqlite(config: SqliteConfig) -> SqliteDatabase:
     """Raises UsageError where the file cannot be opened to write."""
     try:
-        # Without transactions that sqlite3 itself would begin; the connection keeps its statements prepared by their text.
-        connection = sqlite3.connect(
-            config.file, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
-        )
+        # It begins no transactions of its own, and keeps statements prepared by their text.
+        connection = sqlite3.connect(config.file, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
         for pragma in (f"journal_mode = {config.journal}", f"synchronous = {config.synchronous}", *PRAGMAS):
             connection.execute(f"PRAGMA {pragma}")
         migrate(connection)
