@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse
 from fastapi.templating import Jinja2Templates
@@ -19,6 +19,7 @@ import content
 from config import read_config
 from identity import identify, store_of
 from inputs import InputError
+from javascript import stringify
 from people import People, parse_size
 from schema import mistake
 from sqlite import Row
@@ -78,11 +79,11 @@ app.include_router(content.router)
 
 
 @app.exception_handler(RequestValidationError)
-async def invalid(_request: Request, error: RequestValidationError) -> JSONResponse:
+async def invalid(_request: Request, error: RequestValidationError) -> Response:
     """Of the path, whose validators say what is wrong, or else of the body."""
     errors = error.errors()
     if errors[0]["loc"][0] == "body":
-        return JSONResponse({"error": mistake(errors)}, 422)
+        return content.answer(stringify({"error": mistake(errors)}), 422)
     return JSONResponse({"error": str(errors[0]["ctx"]["error"])}, 400)
 
 

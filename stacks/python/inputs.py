@@ -4,6 +4,9 @@ import json
 import re
 
 
+ULID = "^[0-7][0-9A-HJKMNP-TV-Z]{25}$"
+
+
 class InputError(ValueError):
     """To be answered with 400; says what a client is told."""
 
@@ -16,7 +19,7 @@ def integer(name: str, text: str, most: int) -> int:
 
 
 def ulid(name: str, text: str) -> str:
-    if re.fullmatch("[0-7][0-9A-HJKMNP-TV-Z]{25}", text):
+    if re.fullmatch(ULID, text):
         return text
     raise InputError(f"{name} must be a ULID, not {_quote(text)}")
 

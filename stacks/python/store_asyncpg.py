@@ -36,6 +36,7 @@ async def open_asyncpg(config: PostgresConfig) -> AsyncpgDatabase:
         max_size=config.pool,
         timeout=CONNECT_SECONDS,
         statement_cache_size=100 if config.prepare else 0,
+        max_cached_statement_lifetime=0,
         reset=_keep,
     )
     return AsyncpgDatabase(pool)
