@@ -3,7 +3,6 @@
 import json
 import re
 
-
 ULID = "^[0-7][0-9A-HJKMNP-TV-Z]{25}$"
 
 
