@@ -8,8 +8,9 @@ from config import PostgresConfig
 from sqlite import Row
 from store_postgres import CONNECT_SECONDS, STATEMENTS, failures
 
-# What tells of a connection that is lost or cannot be made, beside SQLSTATE.
-LOST = (OSError, asyncpg.InterfaceError)
+# What tells of a connection that is lost or cannot be made, beside SQLSTATE. The last is of one that Postgres has ended
+# while it was idle.
+LOST = (OSError, asyncpg.InterfaceError, asyncpg.InternalClientError)
 
 
 class AsyncpgDatabase:
