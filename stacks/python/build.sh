@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs what requirements.txt locks into .venv, unless it is there already, and makes build/, which fastapi_app.py answers.
+# Installs what requirements.txt locks into .venv, unless it is there already, and makes build/, which content.py answers.
 set -eu
 cd "$(dirname "$0")"
 

@@ -1,4 +1,4 @@
-/** Writes what the other servers answer to /openapi.json and /docs, for the one in Python to read: `bun stacks/python/openapi.ts`. */
+/** Writes what the other servers answer to /openapi.json and /docs, for FastAPI to read: `bun stacks/python/openapi.ts`. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { openapi } from "../../shared/content/openapi.ts";
 import { renderDocs } from "../../shared/template.ts";
