@@ -1,30 +1,49 @@
 """The routes in FastAPI."""
 
 import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse
 from fastapi.templating import Jinja2Templates
 from jinja2 import Environment, FileSystemLoader
 from pydantic import BeforeValidator
+from starlette.exceptions import HTTPException
 
+import content
 from config import read_config
-from identity import identify
-from people import People, Row, parse_size
+from identity import identify, store_of
+from inputs import InputError
+from javascript import stringify
+from people import People, parse_size
+from schema import mistake
+from sqlite import Row
+from store import StoreOpener
 
 config = read_config(os.environ, ["python-fastapi"])
 people = People(config.db_file)
-identity = identify(config, "fastapi", "uvicorn")
+identity = identify(config, "fastapi", "uvicorn", store=store_of(config))
 views = FileSystemLoader(Path(__file__).with_name("templates"))
 templates = Jinja2Templates(
     env=Environment(loader=views, autoescape=True, auto_reload=False, keep_trailing_newline=True)
 )
 
-app = FastAPI(openapi_url=None, redirect_slashes=False)
+
+@asynccontextmanager
+async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+    app.state.stores = stores = StoreOpener(config)
+    if config.store:
+        await stores.get()
+    yield
+    await stores.close()
+
+
+app = FastAPI(openapi_url=None, redirect_slashes=False, lifespan=lifespan)
 get = partial(app.api_route, methods=["GET", "HEAD"])
 
 Size = Annotated[int, BeforeValidator(parse_size)]
@@ -56,10 +75,26 @@ def random_30fields(size: Size) -> list[Row]:
     return people.random_rows("person30", size)
 
 
+app.include_router(content.router)
+
+
 @app.exception_handler(RequestValidationError)
-async def bad_request(_request: Request, error: RequestValidationError) -> JSONResponse:
-    """Says what parse_size says; nothing else is validated."""
-    return JSONResponse({"error": str(error.errors()[0]["ctx"]["error"])}, 400)
+async def invalid(_request: Request, error: RequestValidationError) -> Response:
+    """Of the path, whose validators say what is wrong, or else of the body."""
+    errors = error.errors()
+    if errors[0]["loc"][0] == "body":
+        return content.answer(stringify({"error": mistake(errors)}), 422)
+    return JSONResponse({"error": str(errors[0]["ctx"]["error"])}, 400)
+
+
+@app.exception_handler(InputError)
+async def bad_request(_request: Request, error: InputError) -> JSONResponse:
+    return JSONResponse({"error": str(error)}, 400)
+
+
+@app.exception_handler(HTTPException)
+async def refused(_request: Request, error: HTTPException) -> JSONResponse:
+    return JSONResponse({"error": error.detail}, error.status_code, error.headers)
 
 
 @app.exception_handler(404)

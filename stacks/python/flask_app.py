@@ -9,7 +9,9 @@ from werkzeug.exceptions import HTTPException
 
 from config import read_config
 from identity import identify
-from people import People, Row, SizeError, parse_size
+from inputs import InputError
+from people import People, parse_size
+from sqlite import Row
 
 SERVERS = {
     "python-flask-bjoern": "bjoern",
@@ -65,8 +67,8 @@ def random_30fields(size: str) -> list[Row]:
     return people.random_rows("person30", parse_size(size))
 
 
-@app.errorhandler(SizeError)
-def size_error(error: SizeError) -> tuple[dict[str, str], int]:
+@app.errorhandler(InputError)
+def input_error(error: InputError) -> tuple[dict[str, str], int]:
     return {"error": str(error)}, 400
 
 

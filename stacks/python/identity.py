@@ -6,6 +6,7 @@ import sqlite3
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any
 
@@ -14,7 +15,15 @@ import psutil
 from config import Config
 
 
-def identify(config: Config, framework: str, http_server: str) -> Callable[[], dict[str, Any]]:
+def store_of(config: Config) -> dict[str, Any]:
+    """Where content items are kept, and how."""
+    if config.store == "postgres":
+        client, pool, prepare = config.postgres.client, config.postgres.pool, config.postgres.prepare
+        return {"name": "postgres", "driver": f"{client} {version(client)}", "pool": pool, "prepare": prepare}
+    return {"name": "sqlite", "driver": f"{config.driver} {sqlite3.sqlite_version}", **asdict(config.sqlite)}
+
+
+def identify(config: Config, framework: str, http_server: str, **more: Any) -> Callable[[], dict[str, Any]]:
     """Names packages, whose versions are those installed. CPU time and memory are of all processes together."""
     root = multiprocessing.parent_process() or multiprocessing.current_process()
     main = psutil.Process(root.pid)
@@ -23,6 +32,7 @@ def identify(config: Config, framework: str, http_server: str) -> Callable[[], d
         "runtime": {"name": "python", "version": platform.python_version()},
         "framework": {"name": framework, "version": f"{version(framework)} on {http_server} {version(http_server)}"},
         "driver": {"name": config.driver, "sqlite": sqlite3.sqlite_version},
+        **more,
         "workers": config.workers,
         "pid": main.pid,
     }

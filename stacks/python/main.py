@@ -1,5 +1,6 @@
 """Starts the server that SERVER names, once its configuration is found to be right."""
 
+import asyncio
 import errno
 import os
 import sqlite3
@@ -7,9 +8,9 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from config import UsageError, read_config
+from config import Config, UsageError, read_config
 from people import People
-from servers import SERVERS, listen, waitress
+from servers import SERVERS, listen, uvicorn, waitress
 
 
 def main() -> None:
@@ -24,6 +25,8 @@ def main() -> None:
             )
         config = replace(config, host=claim(config.host, config.port))
         check_database(config.db_file)
+        if start is uvicorn:
+            check_store(config)
     except UsageError as error:
         sys.exit(str(error))
     start(config)
@@ -50,6 +53,24 @@ def check_database(file: str) -> None:
     except (sqlite3.Error, ValueError) as error:
         remedy = f"make it again with: bun createdb.ts --file {file}"
         raise UsageError(f'"{file}" cannot be used ({error}): {remedy}') from error
+
+
+def check_store(config: Config) -> None:
+    """Opens it, so that one process makes its tables, unless it is to be opened when it is first used."""
+    if config.workers > 1 and config.store != "postgres" and config.sqlite.file == ":memory:":
+        raise UsageError(
+            f"WORKERS is {config.workers}, and each would have a memory of its own: "
+            "set STORE or CONTENT_FILE to one they share"
+        )
+    if config.store:
+        asyncio.run(open_and_close(config))
+
+
+async def open_and_close(config: Config) -> None:
+    from store import open_store
+
+    store = await open_store(config)
+    await store.close()
 
 
 if __name__ == "__main__":

@@ -1,29 +1,19 @@
 """Rows of data.db, read-only, each by a query of its own."""
 
-import json
 import random
-import re
 import sqlite3
 import threading
 from pathlib import Path
-from typing import Any
+
+from inputs import integer
+from sqlite import PRAGMAS, Row, dict_row
 
 MAX_SIZE = 500
 TABLES = ("person5", "person30")
-PRAGMAS = ("cache_size = -16000", "mmap_size = 0", "query_only = 1")
-
-Row = dict[str, Any]
-
-
-class SizeError(ValueError):
-    """To be answered with 400; says what a client is told."""
 
 
 def parse_size(text: str) -> int:
-    """Takes nothing that int() would take besides: no sign, space, underscore or leading zero."""
-    if re.fullmatch("[1-9][0-9]{0,2}", text) and int(text) <= MAX_SIZE:
-        return int(text)
-    raise SizeError(f"size must be an integer from 1 to {MAX_SIZE}, not {json.dumps(text, ensure_ascii=False)}")
+    return integer("size", text, MAX_SIZE)
 
 
 class People:
@@ -49,7 +39,7 @@ class People:
             return self._local.connection
         except AttributeError:
             self._local.connection = connection = sqlite3.connect(self._uri, uri=True)
-            for pragma in PRAGMAS:
+            for pragma in (*PRAGMAS, "query_only = 1"):
                 connection.execute(f"PRAGMA {pragma}")
             return connection
 
@@ -65,4 +55,4 @@ class People:
         row = cursor.fetchone()
         if row is None:
             raise LookupError(f"{table} has lost its row {row_id}")
-        return {column[0]: value for column, value in zip(cursor.description, row, strict=True)}
+        return dict_row(cursor, row)

@@ -1,0 +1,47 @@
+"""Content items and users in Postgres, by asyncpg."""
+
+from typing import Any
+
+import asyncpg
+
+from config import PostgresConfig
+from sqlite import Row
+from store_postgres import CONNECT_SECONDS, STATEMENTS, failures
+
+# What tells of a connection that is lost or cannot be made, beside SQLSTATE. The last is of one that Postgres has ended
+# while it was idle.
+LOST = (OSError, asyncpg.InterfaceError, asyncpg.InternalClientError)
+
+
+class AsyncpgDatabase:
+    def __init__(self, pool: asyncpg.Pool) -> None:
+        self._pool = pool
+
+    async def query(self, statement: str, *values: Any) -> list[Row]:
+        with failures(*LOST):
+            return [dict(record) for record in await self._pool.fetch(STATEMENTS[statement], *values)]
+
+    async def execute(self, statement: str, *values: Any) -> int:
+        with failures(*LOST):
+            status = await self._pool.execute(STATEMENTS[statement], *values)  # e.g. DELETE 1
+        return int(status.split()[-1])
+
+    async def close(self) -> None:
+        await self._pool.close()
+
+
+async def open_asyncpg(config: PostgresConfig) -> AsyncpgDatabase:
+    pool = await asyncpg.create_pool(
+        config.url,
+        min_size=0,
+        max_size=config.pool,
+        timeout=CONNECT_SECONDS,
+        statement_cache_size=100 if config.prepare else 0,
+        max_cached_statement_lifetime=0,
+        reset=_keep,
+    )
+    return AsyncpgDatabase(pool)
+
+
+async def _keep(_connection: asyncpg.Connection) -> None:
+    """No statement here changes its session, so there is nothing to reset."""
