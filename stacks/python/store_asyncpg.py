@@ -38,10 +38,5 @@ async def open_asyncpg(config: PostgresConfig) -> AsyncpgDatabase:
         timeout=CONNECT_SECONDS,
         statement_cache_size=100 if config.prepare else 0,
         max_cached_statement_lifetime=0,
-        reset=_keep,
     )
     return AsyncpgDatabase(pool)
-
-
-async def _keep(_connection: asyncpg.Connection) -> None:
-    """No statement here changes its session, so there is nothing to reset."""
