@@ -5,9 +5,8 @@ use std::pin::Pin;
 use actix_web::{
     FromRequest, HttpRequest, HttpResponse, delete, dev,
     http::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue},
-    post, put,
+    post, put, routes,
     rt::time::timeout,
-    routes,
     web::{Bytes, Data, Html, Json, Path, Payload, ServiceConfig},
 };
 use common::{Content, Contents, Failure, Page, User, limits};

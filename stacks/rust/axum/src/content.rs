@@ -7,7 +7,7 @@ use axum::{
     body::{Body, Bytes},
     extract::{DefaultBodyLimit, FromRequest, RawQuery, Request, State},
     http::{
-        HeaderName, HeaderValue, StatusCode,
+        HeaderMap, HeaderName, HeaderValue, StatusCode,
         header::{CONTENT_ENCODING, CONTENT_TYPE},
     },
     middleware::map_request,
@@ -77,12 +77,16 @@ impl<S: Send + Sync> FromRequest<S> for JsonBody {
     type Rejection = Failed;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Failed> {
-        let header = |name: HeaderName| request.headers().get(name).map(HeaderValue::as_bytes);
-        common::check_type(header(CONTENT_TYPE), header(CONTENT_ENCODING))?;
+        check_type(request.headers())?;
         match timeout(limits::BODY, Bytes::from_request(request, state)).await {
             Ok(Ok(body)) => Ok(Self(body)),
             Ok(Err(rejection)) if rejection.status() == StatusCode::PAYLOAD_TOO_LARGE => Err(Failure::TooLarge.into()),
             _ => Err(Failure::NotJson.into()),
         }
     }
+}
+
+fn check_type(headers: &HeaderMap) -> Result<(), Failure> {
+    let header = |name: HeaderName| headers.get(name).map(HeaderValue::as_bytes);
+    common::check_type(header(CONTENT_TYPE), header(CONTENT_ENCODING))
 }

@@ -55,13 +55,7 @@ pub struct Identity<'a> {
 }
 
 impl Program {
-    pub fn new(
-        config: &Config,
-        store: Option<&StoreConfig>,
-        framework: &'static str,
-        package: &str,
-        sqlite: &str,
-    ) -> Self {
+    pub fn new(config: &Config, store: Option<&StoreConfig>, framework: &'static str, package: &str, sqlite: &str) -> Self {
         Self {
             server: config.server,
             runtime: Versioned { name: "rust", version: env!("RUSTC_VERSION") },

@@ -36,9 +36,7 @@ impl Routes {
                 let body = read_json(&head.headers, body).await?;
                 json(StatusCode::CREATED, &self.contents.create(&body).await?)
             }
-            ("GET", "/content") => {
-                json(StatusCode::OK, &self.contents.list(head.uri.query().unwrap_or_default()).await?)
-            }
+            ("GET", "/content") => json(StatusCode::OK, &self.contents.list(head.uri.query().unwrap_or_default()).await?),
             ("GET", "/users") => json(StatusCode::OK, &self.contents.users().await?),
             ("POST", "/users") => {
                 let body = read_json(&head.headers, body).await?;

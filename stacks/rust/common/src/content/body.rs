@@ -6,9 +6,8 @@ use serde_json::value::RawValue;
 use crate::Failure;
 
 /// Without a charset that some would decode, and others take for UTF-8.
-static JSON_TYPE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r#"^(?i-u)application/json\s*(;\s*charset="?utf-8"?\s*)?$"#).expect("the pattern is valid")
-});
+static JSON_TYPE: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r#"^(?i-u)application/json\s*(;\s*charset="?utf-8"?\s*)?$"#).expect("the pattern is valid"));
 
 /// Looks at Content-Type and Content-Encoding before a body is read.
 ///

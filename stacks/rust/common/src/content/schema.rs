@@ -18,8 +18,7 @@ const NEEDED: [&str; 3] = ["title", "body", "author"];
 const STATUSES: [&str; 3] = ["draft", "published", "archived"];
 const USER: [&str; 2] = ["name", "email"];
 
-static ULID: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new("^[0-7][0-9A-HJKMNP-TV-Z]{25}$").expect("the pattern is valid"));
+static ULID: LazyLock<Regex> = LazyLock::new(|| Regex::new("^[0-7][0-9A-HJKMNP-TV-Z]{25}$").expect("the pattern is valid"));
 
 /// What a client says of a content.
 pub struct Draft {

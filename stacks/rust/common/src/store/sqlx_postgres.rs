@@ -114,9 +114,7 @@ fn to_user((id, name, email): Named) -> User {
 fn failure(error: sqlx::Error) -> Failure {
     match &error {
         sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed => Failure::Unavailable,
-        sqlx::Error::Database(said) => {
-            said.code().and_then(|state| failure_of(&state)).unwrap_or_else(|| error.into())
-        }
+        sqlx::Error::Database(said) => said.code().and_then(|state| failure_of(&state)).unwrap_or_else(|| error.into()),
         _ => error.into(),
     }
 }
