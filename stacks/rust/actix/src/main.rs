@@ -1,21 +1,27 @@
 //! The benchmark's server in Actix Web.
 
+mod content;
+
 use std::{fmt, process::ExitCode};
 
 use actix_web::{
     HttpResponse, HttpServer, ResponseError,
-    http::StatusCode,
+    http::{StatusCode, header::RETRY_AFTER},
     routes,
     web::{Data, Html, Json, Path, ServiceConfig, to},
 };
-use common::{App, Config, Driver, Failure, GRACE, Greeting, Row, Table, limits};
+use common::{App, Client, Config, Contents, Driver, Failure, GRACE, Greeting, Row, StoreConfig, Table, limits};
 
 #[actix_web::main]
 async fn main() -> ExitCode {
     common::run(async {
         let config = Config::read(env!("CARGO_PKG_NAME"), [Driver::Sqlx, Driver::Rusqlite])?;
-        let app = Data::new(App::open(&config, "actix", "actix-web").await?);
-        HttpServer::new(move || actix_web::App::new().app_data(app.clone()).configure(mount))
+        let store = StoreConfig::read(config.driver, [Client::SqlxPostgres, Client::TokioPostgres])?;
+        let app = Data::new(App::open(&config, Some(&store), "actix", "actix-web").await?);
+        let contents = Data::new(Contents::open(store).await?);
+        let used = contents.clone();
+        let new_app = move || actix_web::App::new().app_data(app.clone()).app_data(used.clone()).configure(mount);
+        HttpServer::new(new_app)
             .client_request_timeout(limits::HEADERS)
             .keep_alive(limits::IDLE)
             .tcp_nodelay(true)
@@ -25,6 +31,7 @@ async fn main() -> ExitCode {
             .map_err(|error| config.refused(&error))?
             .run()
             .await?;
+        contents.close().await;
         Ok(())
     })
     .await
@@ -37,6 +44,7 @@ fn mount(routes: &mut ServiceConfig) {
         .service(html_template)
         .service(random_5fields)
         .service(random_30fields)
+        .configure(content::mount)
         .default_service(to(not_found));
 }
 
@@ -100,6 +108,10 @@ impl ResponseError for Failed {
     }
 
     fn error_response(&self) -> HttpResponse {
-        HttpResponse::build(self.status_code()).json(self.0.body())
+        let mut response = HttpResponse::build(self.status_code());
+        if let Some(seconds) = self.0.retry_after() {
+            response.insert_header((RETRY_AFTER, seconds));
+        }
+        response.json(self.0.body())
     }
 }

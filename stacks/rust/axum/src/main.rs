@@ -1,24 +1,30 @@
 //! The benchmark's server in axum.
 
+mod content;
+
 use std::{process::ExitCode, sync::Arc};
 
 use axum::{
     Json, Router,
     extract::{Path, State, rejection::PathRejection},
-    http::StatusCode,
+    http::{StatusCode, header::RETRY_AFTER},
     response::{Html, IntoResponse, Response},
     routing::any,
     serve::ListenerExt,
 };
-use common::{App, Config, Driver, Failure, Row, Table};
+use common::{App, Client, Config, Contents, Driver, Failure, Row, StoreConfig, Table};
 
 #[tokio::main]
 async fn main() -> ExitCode {
     common::run(async {
         let config = Config::read(env!("CARGO_PKG_NAME"), [Driver::Sqlx, Driver::Rusqlite])?;
-        let app = Arc::new(App::open(&config, "axum", "axum").await?);
+        let store = StoreConfig::read(config.driver, [Client::SqlxPostgres, Client::TokioPostgres])?;
+        let app = Arc::new(App::open(&config, Some(&store), "axum", "axum").await?);
+        let contents = Arc::new(Contents::open(store).await?);
         let listener = common::listen(&config).await?.tap_io(|stream| drop(stream.set_nodelay(true)));
-        axum::serve(listener, router(app)).with_graceful_shutdown(common::ended()).await?;
+        let router = router(app).merge(content::routes(contents.clone()));
+        axum::serve(listener, router).with_graceful_shutdown(common::ended()).await?;
+        contents.close().await;
         Ok(())
     })
     .await
@@ -40,17 +46,20 @@ async fn html_template(State(app): State<Arc<App>>) -> Result<Html<String>, Fail
     Ok(Html(app.hi()?))
 }
 
-async fn random_rows(
-    State(app): State<Arc<App>>,
-    table: Table,
-    size: Result<Path<String>, PathRejection>,
-) -> Result<Json<Vec<Row>>, Failed> {
-    let Path(size) = size.map_err(|rejection| Failure::BadRequest(rejection.body_text()))?;
-    Ok(Json(app.random_rows(table, &size).await?))
+async fn random_rows(State(app): State<Arc<App>>, table: Table, size: Segment) -> Result<Json<Vec<Row>>, Failed> {
+    Ok(Json(app.random_rows(table, &decoded(size)?).await?))
 }
 
 async fn not_found() -> Failed {
     Failed(Failure::NotFound)
+}
+
+/// The last segment of the path.
+type Segment = Result<Path<String>, PathRejection>;
+
+fn decoded(segment: Segment) -> Result<String, Failure> {
+    let Path(text) = segment.map_err(|rejection| Failure::BadRequest(rejection.body_text()))?;
+    Ok(text)
 }
 
 struct Failed(Failure);
@@ -64,6 +73,7 @@ impl From<Failure> for Failed {
 impl IntoResponse for Failed {
     fn into_response(self) -> Response {
         let status = StatusCode::from_u16(self.0.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        (status, Json(self.0.body())).into_response()
+        let retry_after = self.0.retry_after().map(|seconds| [(RETRY_AFTER, seconds)]);
+        (status, retry_after, Json(self.0.body())).into_response()
     }
 }

@@ -3,7 +3,10 @@ use std::{process, time::Instant};
 use cpu_time::ProcessTime;
 use serde::Serialize;
 
-use crate::Config;
+use crate::{
+    Config,
+    config::{Place, StoreConfig},
+};
 
 /// What does not change while the server runs.
 #[derive(Serialize)]
@@ -13,6 +16,8 @@ pub struct Program {
     runtime: Versioned,
     framework: Versioned,
     driver: SqliteDriver,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    store: Option<Store>,
     workers: u16,
     pid: u32,
     #[serde(skip)]
@@ -31,6 +36,13 @@ struct SqliteDriver {
     sqlite: String,
 }
 
+#[derive(Serialize)]
+#[serde(tag = "name", rename_all = "lowercase")]
+enum Store {
+    Sqlite { driver: String, file: String, journal: &'static str, synchronous: &'static str },
+    Postgres { driver: String, pool: u16, prepare: bool },
+}
+
 /// The answer to `GET /`: what this server is and what it has used.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -43,12 +55,13 @@ pub struct Identity<'a> {
 }
 
 impl Program {
-    pub fn new(config: &Config, framework: &'static str, package: &str, sqlite: &str) -> Self {
+    pub fn new(config: &Config, store: Option<&StoreConfig>, framework: &'static str, package: &str, sqlite: &str) -> Self {
         Self {
             server: config.server,
             runtime: Versioned { name: "rust", version: env!("RUSTC_VERSION") },
             framework: Versioned { name: framework, version: locked(package) },
             driver: SqliteDriver { name: config.driver.name(), sqlite: sqlite.into() },
+            store: store.map(|config| Store::new(&config.place, sqlite)),
             workers: 1,
             pid: process::id(),
             started: Instant::now(),
@@ -61,6 +74,23 @@ impl Program {
             uptime_seconds: self.started.elapsed().as_secs_f64(),
             cpu_us: ProcessTime::now().as_duration().as_micros(),
             rss_bytes: memory_stats::memory_stats().map_or(0, |memory| memory.physical_mem),
+        }
+    }
+}
+
+impl Store {
+    fn new(place: &Place, sqlite: &str) -> Self {
+        match place {
+            Place::Sqlite(config) => Self::Sqlite {
+                driver: format!("{} {sqlite}", config.driver.name()),
+                file: config.file.clone(),
+                journal: config.journal,
+                synchronous: config.synchronous,
+            },
+            Place::Postgres(config) => {
+                let name = config.client.name();
+                Self::Postgres { driver: format!("{name} {}", locked(name)), pool: config.pool, prepare: config.prepare }
+            }
         }
     }
 }

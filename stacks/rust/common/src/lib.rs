@@ -1,17 +1,22 @@
 //! What the four servers share: everything but HTTP.
 
 mod config;
+mod content;
 mod failure;
 mod identity;
+mod let_past;
 mod people;
 mod process;
+mod store;
 
 use askama::Template;
 use serde::Serialize;
 
-pub use config::{Config, Driver};
+pub use config::{Client, Config, Driver, StoreConfig};
+pub use content::{Content, Contents, DOCS, OPENAPI, Page, User, check_type};
 pub use failure::{ErrorBody, Failure};
 pub use identity::Identity;
+pub use let_past::LetPast;
 pub use people::{Row, Table};
 pub use process::{GRACE, ended, listen, run};
 
@@ -23,9 +28,16 @@ pub mod limits {
     use std::time::Duration;
 
     pub const HEADER_BYTES: usize = 16_384;
+    /// Longest body of a request, where one is read.
+    pub const BODY_BYTES: usize = 102_400;
     pub const HEADERS: Duration = Duration::from_secs(10);
+    /// Until the body has come.
+    pub const BODY: Duration = Duration::from_secs(30);
     pub const IDLE: Duration = Duration::from_secs(10);
 }
+
+/// What the drivers' builds of SQLite would set differently is set here, the same for all.
+const SQLITE_PRAGMAS: [(&str, &str); 2] = [("cache_size", "-16000"), ("mmap_size", "0")];
 
 /// The answer to /plain.
 #[derive(Serialize)]
@@ -40,20 +52,25 @@ pub struct Hi<'a> {
     name: &'a str,
 }
 
-/// What the handlers of all routes do; a server only mounts them.
+/// What the handlers of all routes do, but for those of [`Contents`]; a server only mounts them.
 pub struct App {
     people: People,
     program: Program,
 }
 
 impl App {
-    /// Opens the database. `framework` is the name by which `GET /` says it, `package` that of Cargo.lock.
+    /// Opens the database. `GET /` names the `store`, and the `framework`, whose `package` is that of Cargo.lock.
     ///
     /// # Errors
     /// In one line, where the database is missing or is not what createdb.ts writes.
-    pub async fn open(config: &Config, framework: &'static str, package: &str) -> anyhow::Result<Self> {
+    pub async fn open(
+        config: &Config,
+        store: Option<&StoreConfig>,
+        framework: &'static str,
+        package: &str,
+    ) -> anyhow::Result<Self> {
         let people = People::open(config.driver, &config.db_file).await?;
-        let program = Program::new(config, framework, package, &people.sqlite_version);
+        let program = Program::new(config, store, framework, package, &people.sqlite_version);
         Ok(Self { people, program })
     }
 

@@ -10,13 +10,13 @@ use anyhow::{anyhow, ensure};
 use rand::RngExt;
 use serde::{Serialize, Serializer};
 
-use crate::Driver;
+use crate::{Driver, SQLITE_PRAGMAS};
 
 /// Most rows that one request may ask for.
 pub const MAX_SIZE: usize = 500;
 
-/// What the drivers' builds of SQLite would set differently, and that the connection is for reading only.
-const PRAGMAS: [(&str, &str); 3] = [("cache_size", "-16000"), ("mmap_size", "0"), ("query_only", "1")];
+/// The connection is for reading only.
+const PRAGMAS: [(&str, &str); 3] = [SQLITE_PRAGMAS[0], SQLITE_PRAGMAS[1], ("query_only", "1")];
 
 #[derive(Clone, Copy)]
 pub enum Table {

@@ -20,7 +20,7 @@ use rocket::{
 async fn main() -> ExitCode {
     common::run(async {
         let config = Config::read(env!("CARGO_PKG_NAME"), [Driver::Sqlx, Driver::Rusqlite])?;
-        let app = App::open(&config, "rocket", "rocket").await?;
+        let app = App::open(&config, None, "rocket", "rocket").await?;
         // Rocket takes an address and listens itself, and says less where it cannot.
         let at = common::listen(&config).await?.local_addr()?;
         let settings = rocket::Config {
