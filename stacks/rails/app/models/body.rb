@@ -34,6 +34,12 @@ class Body
     end
   end
 
+  # Rails validates UTF-8 only. No text may have U+0000 either.
+  def read_attribute_for_validation(name)
+    value = super
+    value.is_a?(String) ? EcmaJson.replace_halves(value, "\0") : value
+  end
+
   # The first one in the attributes, or nil.
   def mistake
     return if valid?

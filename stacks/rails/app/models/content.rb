@@ -10,6 +10,6 @@ class Content < ContentRecord
 
   # As it is answered: data is kept as JSON.
   def to_h
-    attributes.merge("data" => EcmaJson::Text.new(data))
+    self.class.column_names.index_with { |name| self[name] }.merge("data" => EcmaJson::Text.new(data))
   end
 end

@@ -43,7 +43,8 @@ class ContentRecord < ApplicationRecord
     rescue ActiveRecord::ConnectionTimeoutError
       raise
     rescue ActiveRecord::ActiveRecordError, SQLite3::Exception, SystemCallError => e
-      raise Unusable, "CONTENT_FILE \"#{Settings::CONTENT_FILE}\" cannot be written (#{e.message}): set it to a file that can"
+      file = Settings::CONTENT_FILE
+      raise Unusable, "CONTENT_FILE \"#{file}\" cannot be written (#{e.message}): set it to a file that can"
     end
 
     def migrate(database)

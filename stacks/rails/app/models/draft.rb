@@ -2,6 +2,7 @@
 
 # What a client says of a content.
 class Draft < Body
+  STATUSES = %w[draft published archived].freeze
   MAX_DEPTH = 64
 
   attribute :title
@@ -13,7 +14,7 @@ class Draft < Body
   validates :title, text: { maximum: 200 }
   validates :body, text: { maximum: 50_000 }
   validates :author, text: { maximum: 200 }
-  validates :status, inclusion: { in: %w[draft published archived], message: "must be equal to one of the allowed values" }
+  validates :status, inclusion: { in: STATUSES, message: "must be equal to one of the allowed values" }
   validates_each :data do |draft, name, data|
     draft.errors.add(name, "must not be nested more than #{MAX_DEPTH} deep") unless EcmaJson.shallow?(data, MAX_DEPTH)
   end

@@ -13,7 +13,7 @@ class TextValidator < ActiveModel::EachValidator
     if !value.is_a?(String) then "must be string"
     elsif value.length > options[:maximum] then "must NOT have more than #{options[:maximum]} characters"
     elsif value.empty? then "must NOT have fewer than 1 characters"
-    elsif !value.valid_encoding? || value.include?("\0") then 'must match pattern "^[^\u0000\ud800-\udfff]*$"'
+    elsif value.include?("\0") then 'must match pattern "^[^\u0000\ud800-\udfff]*$"'
     end
   end
 end
