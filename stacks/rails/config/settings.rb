@@ -36,6 +36,7 @@ module Settings
   STORE = text("STORE", "").empty? ? nil : one_of("STORE", %w[sqlite], " on ruby")
   CONTENT_FILE = text("CONTENT_FILE", "content.db")
   IN_MEMORY = CONTENT_FILE == ":memory:"
+  CONTENT_DATABASE = IN_MEMORY ? CONTENT_FILE : File.expand_path(CONTENT_FILE)
   JOURNAL = one_of("SQLITE_JOURNAL", %w[wal delete])
   SYNCHRONOUS = one_of("SQLITE_SYNCHRONOUS", %w[normal full off extra])
   if WORKERS > 1 && IN_MEMORY
