@@ -67,11 +67,11 @@ const UNDECODABLE: Record<string, { status: number; text?: string; reason: strin
 /** Servers that have the database open only while they answer from it, and why. */
 const OPENED_TO_ANSWER: Record<string, string> = { "java-quarkus": "it opens a connection for each request" };
 
-/** Servers for which 20 answers of 500 rows are work for longer than SIGTERM leaves them: the rows of one, and why. */
+/** Servers for which 20 answers of 500 rows may be work for longer than SIGTERM leaves them: the rows of one, and why. */
 const ROWS_IN_FLIGHT: Record<string, { rows: number; reason: string }> = {
   "ruby-rails": {
     rows: 50,
-    reason: "Active Record and its to_json need 0.4 ms of CPU time for a row, 4 s for 20 × 500",
+    reason: "find_by and to_json need 0.2 ms of CPU time for a row, 0.4 on a busy machine: 2 to 4 s for 20 × 500",
   },
 };
 
