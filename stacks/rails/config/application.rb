@@ -10,7 +10,11 @@ require "action_view/railtie"
 Bundler.require(*Rails.groups)
 
 require_relative "../lib/date_header"
+require_relative "../lib/ecma_json"
+require_relative "../lib/failure"
+require_relative "../lib/flat_query_parser"
 require_relative "../lib/json_exceptions"
+require_relative "../lib/ulid"
 
 module HttpBenchmark
   # What does not depend on the environment; the rest is in environments/production.rb.
@@ -30,7 +34,7 @@ module HttpBenchmark
     config.middleware.delete ActionDispatch::DebugExceptions
     config.exceptions_app = JsonExceptions.new
 
-    # The tables are person5 and person30.
+    # The tables are person5, person30, content and user.
     config.active_record.pluralize_table_names = false
     config.active_support.escape_html_entities_in_json = false
 

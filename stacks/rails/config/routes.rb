@@ -13,6 +13,19 @@ Rails.application.routes.draw do
       get "sqlite/random-5fields/:size", to: "people#random5"
       get "sqlite/random-30fields/:size", to: "people#random30"
     end
+
+    get "content", to: "contents#index"
+    post "content", to: "contents#create"
+    with_options constraints: { id: %r{[^/]+} } do
+      get "content/:id", to: "contents#show"
+      put "content/:id", to: "contents#update"
+      delete "content/:id", to: "contents#destroy"
+    end
+    get "users", to: "users#index"
+    post "users", to: "users#create"
+
+    get "openapi.json", to: "docs#openapi"
+    get "docs", to: "docs#show", defaults: { format: :html }
   end
 
   mount ->(_env) { raise ActionController::RoutingError, "not found" }, at: "/"

@@ -15,14 +15,6 @@ class PeopleController < ApplicationController
 
   # As many rows as the path asks for, each by a query of its own.
   def rows_of(model)
-    Array.new(size) { model.random }
-  end
-
-  def size
-    text = params[:size]
-    return text.to_i if text.match?(/\A[1-9]\d{0,2}\z/) && text.to_i <= MAX_SIZE
-
-    raise ActionController::BadRequest,
-          "size must be an integer from 1 to #{MAX_SIZE}, not #{JSON.generate(text)}"
+    Array.new(integer(:size, MAX_SIZE)) { model.random }
   end
 end

@@ -6,11 +6,13 @@ module Identity
 
   class << self
     def to_h
+      sqlite = ApplicationRecord.connection.database_version.to_s
       {
         server: "ruby-rails",
         runtime: { name: "ruby", version: RUBY_VERSION },
         framework: { name: "rails", version: Rails.version },
-        driver: { name: Settings::DRIVER, sqlite: ApplicationRecord.connection.database_version.to_s },
+        driver: { name: Settings::DRIVER, sqlite: },
+        store: store(sqlite),
         workers: Settings::WORKERS,
         pid: pids.first,
         uptimeSeconds: Process.clock_gettime(Process::CLOCK_MONOTONIC) - STARTED,
@@ -20,6 +22,16 @@ module Identity
     end
 
     private
+
+    def store(sqlite)
+      {
+        name: "sqlite",
+        driver: "#{Settings::DRIVER} #{sqlite}",
+        file: Settings::CONTENT_FILE,
+        journal: Settings::JOURNAL,
+        synchronous: Settings::SYNCHRONOUS
+      }
+    end
 
     # This process, or Puma's supervisor and its workers, of which this is one.
     def pids

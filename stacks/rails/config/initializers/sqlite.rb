@@ -1,14 +1,12 @@
 # frozen_string_literal: true
 
-# What all servers set for each connection; this version of Rails has no setting for it.
+# Sets the pragmas that database.yml has, for each connection; Rails has this setting since 7.1.
 module SqlitePragmas
   private
 
   def configure_connection
     super
-    execute "PRAGMA cache_size = -16000"
-    execute "PRAGMA mmap_size = 0"
-    execute "PRAGMA query_only = 1"
+    @config.fetch(:pragmas).each { |name, value| execute "PRAGMA #{name} = #{value}" }
   end
 end
 
