@@ -27,12 +27,22 @@ export async function buildStacks(specs: readonly TargetSpec[], signal: AbortSig
   }
 }
 
+/** Folder -> how its build ended. */
+const builds = new Map<string, Promise<string | null>>();
+
+/** Builds a stack, once. */
+function build(folder: string, signal: AbortSignal): Promise<string | null> {
+  const built = builds.get(folder) ?? runBuild(folder, signal);
+  builds.set(folder, built);
+  return built;
+}
+
 /**
- * Builds a stack, which takes a moment where it is built already.
+ * Runs build.sh, which takes a moment where nothing has changed.
  * @returns null, or the line that says which toolchain is missing and how to get it
  * @throws UsageError with the end of its output where it cannot be built.
  */
-async function build(folder: string, signal: AbortSignal): Promise<string | null> {
+async function runBuild(folder: string, signal: AbortSignal): Promise<string | null> {
   console.error(`building ${folder}`);
   const child = spawn("sh", [`${folder}/build.sh`], { stdio: ["ignore", "pipe", "pipe"], signal });
   let output = "";
