@@ -6,12 +6,20 @@ import { folderOf, SERVERS, STACKS, type TargetSpec } from "../plan/targets.ts";
 /** What build.sh of a stack exits with where its toolchain is missing: EX_UNAVAILABLE of sysexits.h. */
 export const NO_TOOLCHAIN = 69;
 
-/** `all` -> the servers of the matrix and the stacks that can be built here; says of the others why they cannot. */
-export async function withoutAll(servers: readonly string[], signal: AbortSignal): Promise<readonly string[]> {
+/**
+ * `all` -> the servers of the matrix and the stacks that can be built here; says of the others why they are left out.
+ * @param store whether they are to have the content API.
+ */
+export async function withoutAll(
+  servers: readonly string[],
+  store: boolean,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
   if (!servers.includes("all")) return servers;
   const built: string[] = [];
   for (const [name, stack] of Object.entries(STACKS)) {
-    const missing = await build(folderOf(stack), signal);
+    const lacks = store && !stack.workloads.includes("content");
+    const missing = lacks ? "it has no content API" : await build(folderOf(stack), signal);
     if (missing === null) built.push(name);
     else console.error(`${name} is left out: ${missing}`);
   }
