@@ -14,8 +14,8 @@ import { family } from "../targets/usage.ts";
 import type { Session } from "./session.ts";
 import { type Measured, together } from "./slices.ts";
 
-/** Seconds of load per target after which a restart's warm-up ends, whatever the number of requests. */
-const MOST_SECONDS = 20;
+/** Seconds after which a restart's warm-up ends, whatever the number of requests; some servers take long for connections. */
+const MOST_SECONDS = 40;
 /** Windows after a restart are at least so long: fortio takes a tenth of a second to start. */
 const LEAST_SECONDS = 0.2;
 
@@ -41,7 +41,8 @@ export async function warmRestarted(
   const all = warmedBy(targets, plan.workload, endpoints);
   const roaming = letRoam(session, targets);
   try {
-    for (let round = 0; late().length > 0 && round * windowSeconds * all.length < MOST_SECONDS; round++) {
+    const since = session.now();
+    for (let round = 0; late().length > 0 && session.now() - since < MOST_SECONDS * 1e3; round++) {
       const loaded = late();
       const beside = windows >= LEAST_WINDOWS && round % 2 === 0 ? session.reference : null;
       for (const endpoint of all) {
