@@ -22,8 +22,7 @@ public class Main {
   public static void main(String[] args) {
     Launch launch = Launch.orExit();
     Config config = launch.config();
-    StoreConfig stores =
-        Launch.orExit(() -> StoreConfig.read(new Environment(System.getenv())));
+    StoreConfig stores = Launch.orExit(() -> StoreConfig.read(new Environment(System.getenv())));
     new SpringApplicationBuilder(Main.class)
         .properties(Map.of("server.address", config.host(), "server.port", config.port()))
         .initializers(

@@ -11,9 +11,7 @@ import com.fasterxml.jackson.annotation.JsonRawValue;
  * @param createdAt in ISO 8601, UTC
  * @param updatedAt in ISO 8601, UTC
  */
-@JsonPropertyOrder({
-  "id", "title", "body", "author", "status", "data", "created_at", "updated_at"
-})
+@JsonPropertyOrder({"id", "title", "body", "author", "status", "data", "created_at", "updated_at"})
 record Content(
     String id,
     String title,
@@ -26,13 +24,6 @@ record Content(
 
   static Content of(String id, Draft draft, String now) {
     return new Content(
-        id,
-        draft.title(),
-        draft.body(),
-        draft.author(),
-        draft.status(),
-        draft.data(),
-        now,
-        now);
+        id, draft.title(), draft.body(), draft.author(), draft.status(), draft.data(), now, now);
   }
 }

@@ -110,7 +110,9 @@ class ContentRoutes {
     }
   }
 
-  /** A parameter without {@code =} has no value in Spring, and an empty one in the other servers. */
+  /**
+   * A parameter without {@code =} has no value in Spring, and an empty one in the other servers.
+   */
   private static String first(MultiValueMap<String, String> query, String name, String otherwise) {
     return query.containsKey(name) ? Objects.toString(query.getFirst(name), "") : otherwise;
   }

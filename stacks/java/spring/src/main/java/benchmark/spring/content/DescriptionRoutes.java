@@ -16,7 +16,8 @@ class DescriptionRoutes {
   private final byte[] docs;
 
   DescriptionRoutes(
-      @Value("classpath:openapi.json") Resource openApi, @Value("classpath:docs.html") Resource docs)
+      @Value("classpath:openapi.json") Resource openApi,
+      @Value("classpath:docs.html") Resource docs)
       throws IOException {
     this.openApi = openApi.getContentAsByteArray();
     this.docs = docs.getContentAsByteArray();

@@ -27,7 +27,10 @@ import reactor.core.publisher.Mono;
 
 /** Postgres, by a pool of connections. */
 final class PostgresStore implements Store {
-  private static final Duration TIMEOUT = Duration.ofSeconds(2);
+  private static final Duration CONNECTING = Duration.ofSeconds(2);
+
+  /** With the handshake, for which Java has yet to load the client when the first is made. */
+  private static final Duration CREATING = Duration.ofSeconds(10);
 
   /** One process at a time migrates; the number is that of the other servers. */
   private static final String LOCK = "SELECT pg_advisory_xact_lock(7307)";
@@ -65,12 +68,12 @@ final class PostgresStore implements Store {
         ConnectionFactories.get(
             ConnectionFactoryOptions.parse("r2dbc:" + config.url())
                 .mutate()
-                .option(CONNECT_TIMEOUT, TIMEOUT)
+                .option(CONNECT_TIMEOUT, CONNECTING)
                 .option(PREPARED_STATEMENT_CACHE_QUERIES, config.prepare() ? -1 : 0)
                 .build());
     return ConnectionPoolConfiguration.builder(connections)
         .maxSize(config.pool())
-        .maxCreateConnectionTime(TIMEOUT)
+        .maxCreateConnectionTime(CREATING)
         .build();
   }
 
@@ -104,8 +107,7 @@ final class PostgresStore implements Store {
                     run(MIGRATIONS.get(number))
                         .then(run("INSERT INTO migration VALUES (%d)".formatted(number))))
             .then();
-    return TransactionalOperator.create(new R2dbcTransactionManager(pool))
-        .transactional(migration);
+    return TransactionalOperator.create(new R2dbcTransactionManager(pool)).transactional(migration);
   }
 
   private Mono<Void> run(String sql) {

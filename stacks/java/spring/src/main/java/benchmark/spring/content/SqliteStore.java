@@ -19,8 +19,8 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * SQLite, by one connection, with statements that are prepared once: more connections would wait for
- * each other's locks. It is opened when it is first used, unless that is done before.
+ * SQLite, by one connection, with statements that are prepared once: more connections would wait
+ * for each other's locks. It is opened when it is first used, unless that is done before.
  */
 final class SqliteStore implements Store {
   /** How long a write waits for those of other processes. */

@@ -7,8 +7,8 @@ import reactor.core.publisher.Mono;
 
 /**
  * Where content items and users are kept. What is written is durable, as far as the settings of the
- * store promise it, when a Mono completes. Each may fail with {@link Refusal#UNAVAILABLE} and {@link
- * Refusal#FULL}.
+ * store promise it, when a Mono completes. Each may fail with {@link Refusal#UNAVAILABLE} and
+ * {@link Refusal#FULL}.
  */
 public interface Store extends AutoCloseable {
 
