@@ -14,7 +14,6 @@ import io.r2dbc.spi.R2dbcException;
 import io.r2dbc.spi.Readable;
 import java.time.Duration;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 import org.springframework.core.NestedExceptionUtils;
@@ -29,7 +28,7 @@ import reactor.core.publisher.Mono;
 final class PostgresStore implements Store {
   private static final Duration CONNECTING = Duration.ofSeconds(2);
 
-  /** With the handshake, for which Java has yet to load the client when the first is made. */
+  /** With the handshake, which takes Java a while before its code is compiled. */
   private static final Duration CREATING = Duration.ofSeconds(10);
 
   /** One process at a time migrates; the number is that of the other servers. */
@@ -57,24 +56,16 @@ final class PostgresStore implements Store {
   /** What {@code GET /} says of it. */
   private record Identity(String name, String driver, int pool, boolean prepare) {}
 
-  private PostgresStore(StoreConfig.Postgres config) {
+  private PostgresStore(StoreConfig.Postgres config, ConnectionFactory connections) {
     this.config = config;
-    pool = new ConnectionPool(poolOf(config));
-    client = DatabaseClient.builder().connectionFactory(pool).namedParameters(false).build();
-  }
-
-  private static ConnectionPoolConfiguration poolOf(StoreConfig.Postgres config) {
-    ConnectionFactory connections =
-        ConnectionFactories.get(
-            ConnectionFactoryOptions.parse("r2dbc:" + config.url())
-                .mutate()
-                .option(CONNECT_TIMEOUT, CONNECTING)
-                .option(PREPARED_STATEMENT_CACHE_QUERIES, config.prepare() ? -1 : 0)
+    pool =
+        new ConnectionPool(
+            ConnectionPoolConfiguration.builder(connections)
+                .initialSize(0) // else the first request waits for ten
+                .maxSize(config.pool())
+                .maxCreateConnectionTime(CREATING)
                 .build());
-    return ConnectionPoolConfiguration.builder(connections)
-        .maxSize(config.pool())
-        .maxCreateConnectionTime(CREATING)
-        .build();
+    client = clientOf(pool);
   }
 
   /**
@@ -84,9 +75,9 @@ final class PostgresStore implements Store {
    */
   static PostgresStore open(StoreConfig.Postgres config) {
     try {
-      PostgresStore store = new PostgresStore(config);
-      store.migrate().block();
-      return store;
+      ConnectionFactory connections = ConnectionFactories.get(optionsOf(config));
+      migrate(connections).block();
+      return new PostgresStore(config, connections);
     } catch (RuntimeException e) {
       String reason = NestedExceptionUtils.getMostSpecificCause(e).getMessage();
       throw new UsageException(
@@ -96,21 +87,35 @@ final class PostgresStore implements Store {
     }
   }
 
-  private Mono<Void> migrate() {
+  private static ConnectionFactoryOptions optionsOf(StoreConfig.Postgres config) {
+    return ConnectionFactoryOptions.parse("r2dbc:" + config.url())
+        .mutate()
+        .option(CONNECT_TIMEOUT, CONNECTING)
+        .option(PREPARED_STATEMENT_CACHE_QUERIES, config.prepare() ? -1 : 0)
+        .build();
+  }
+
+  private static DatabaseClient clientOf(ConnectionFactory connections) {
+    return DatabaseClient.builder().connectionFactory(connections).namedParameters(false).build();
+  }
+
+  private static Mono<Void> migrate(ConnectionFactory connections) {
+    DatabaseClient client = clientOf(connections);
     Mono<Void> migration =
-        run(LOCK)
-            .then(run("CREATE TABLE IF NOT EXISTS migration (number INTEGER PRIMARY KEY)"))
+        run(client, LOCK)
+            .then(run(client, "CREATE TABLE IF NOT EXISTS migration (number INTEGER PRIMARY KEY)"))
             .then(client.sql("SELECT count(*) FROM migration").mapValue(Long.class).one())
             .flatMapMany(applied -> Flux.range(0, MIGRATIONS.size()).skip(applied))
             .concatMap(
                 number ->
-                    run(MIGRATIONS.get(number))
-                        .then(run("INSERT INTO migration VALUES (%d)".formatted(number))))
+                    run(client, MIGRATIONS.get(number))
+                        .then(run(client, "INSERT INTO migration VALUES (%d)".formatted(number))))
             .then();
-    return TransactionalOperator.create(new R2dbcTransactionManager(pool)).transactional(migration);
+    return TransactionalOperator.create(new R2dbcTransactionManager(connections))
+        .transactional(migration);
   }
 
-  private Mono<Void> run(String sql) {
+  private static Mono<Void> run(DatabaseClient client, String sql) {
     return client.sql(sql).then();
   }
 
@@ -221,13 +226,15 @@ final class PostgresStore implements Store {
   /** Goes by SQLSTATE (postgresql.org/docs/current/errcodes-appendix.html). */
   private static Throwable failure(DataAccessException e) {
     if (e.getCause() instanceof TimeoutException) {
-      return Refusal.UNAVAILABLE; // no connection could be had in time
+      return Refusal.UNAVAILABLE; // no connection could be made in time
     }
-    String state = e.getCause() instanceof R2dbcException cause ? cause.getSqlState() : null;
-    if (Objects.equals(state, "53100")) {
-      return Refusal.FULL;
+    if (!(e.getCause() instanceof R2dbcException cause)) {
+      return e;
     }
-    boolean isLost = state != null && state.matches("(08|53|57P0).*");
-    return isLost ? Refusal.UNAVAILABLE : e;
+    String state = cause.getSqlState();
+    if (state == null || state.matches("(08|53(?!100)|57P0).*")) {
+      return Refusal.UNAVAILABLE; // the pool tells none of a connection that was lost
+    }
+    return state.equals("53100") ? Refusal.FULL : e;
   }
 }
