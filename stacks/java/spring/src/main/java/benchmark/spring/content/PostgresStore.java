@@ -79,12 +79,15 @@ final class PostgresStore implements Store {
       migrate(connections).block();
       return new PostgresStore(config, connections);
     } catch (RuntimeException e) {
-      String reason = NestedExceptionUtils.getMostSpecificCause(e).getMessage();
+      String reason = String.valueOf(NestedExceptionUtils.getMostSpecificCause(e).getMessage());
       throw new UsageException(
           "%s cannot be used (%s): start Postgres, or fix DATABASE_URL"
-              .formatted(config.url(), reason)
-              .replaceAll("//\\S*@", "//"));
+              .formatted(withoutUser(config.url()), withoutUser(reason)));
     }
+  }
+
+  private static String withoutUser(String text) {
+    return text.replaceAll("//.*@", "//");
   }
 
   private static ConnectionFactoryOptions optionsOf(StoreConfig.Postgres config) {
