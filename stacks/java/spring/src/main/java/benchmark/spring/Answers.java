@@ -19,6 +19,8 @@ import org.springframework.web.reactive.config.WebFluxConfigurer;
 import org.springframework.web.server.MethodNotAllowedException;
 import org.springframework.web.server.ResponseStatusException;
 import org.springframework.web.server.WebFilter;
+import reactor.core.publisher.Mono;
+import reactor.netty.channel.AbortedException;
 
 /** What all answers have in common, and the answers to what goes wrong. */
 @RestControllerAdvice
@@ -70,6 +72,12 @@ class Answers implements WebFluxConfigurer {
   @ResponseStatus(HttpStatus.BAD_REQUEST)
   Failure badRequest(BadRequest e) {
     return new Failure(e.getMessage());
+  }
+
+  /** The client has gone: there is nobody to answer, and nothing has broken. */
+  @ExceptionHandler(AbortedException.class)
+  Mono<Void> gone() {
+    return Mono.empty();
   }
 
   @ExceptionHandler
