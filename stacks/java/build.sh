@@ -4,19 +4,26 @@ set -eu
 cd "$(dirname "$0")"
 
 missing() {
-  echo "stacks/java needs a JDK, 17 or later, and Maven, 3.8 or later: apt-get install openjdk-17-jdk-headless maven" >&2
+  echo "stacks/java needs $1" >&2
   exit 69
 }
+jdk="a JDK, 17 or later, and Maven, 3.8 or later: apt-get install openjdk-17-jdk-headless maven"
 for tool in java javac mvn; do
-  command -v "$tool" >/dev/null || missing
+  command -v "$tool" >/dev/null || missing "$jdk"
 done
 
+openapi=spring/target/openapi
+if [ ! -f $openapi/openapi.json ] || [ -n "$(find openapi.ts ../../shared -newer $openapi/openapi.json)" ]; then
+  command -v bun >/dev/null || missing "bun 1.4, with the packages of the repository: https://bun.sh, then bun install"
+  bun openapi.ts
+fi
+
 stamp=target/built
-sources=$(find pom.xml ./*/pom.xml ./*/src -type f | sort | xargs cksum)
+sources=$(find pom.xml ./*/pom.xml ./*/src $openapi -type f | sort | xargs cksum)
 if [ -f "$stamp" ] && [ "$sources" = "$(cat "$stamp")" ]; then exit; fi
 
 version=$(javac -version 2>&1 | sed 's/[^0-9]*\([0-9]*\).*/\1/')
-[ "$version" -ge 17 ] || missing
+[ "$version" -ge 17 ] || missing "$jdk"
 mvn -q -B package
 mkdir -p target
 echo "$sources" >"$stamp"

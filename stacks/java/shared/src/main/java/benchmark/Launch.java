@@ -1,6 +1,7 @@
 package benchmark;
 
 import java.util.List;
+import java.util.function.Supplier;
 import sun.misc.Signal;
 
 /** What every server does before its framework is loaded, and when it is told to stop. */
@@ -13,12 +14,20 @@ public record Launch(Config config, Database database) {
 
   /** Tries what the environment names. A mistake is one line on stderr and exit 1. */
   public static Launch orExit() {
+    return orExit(
+        () -> {
+          Config config = Config.read(new Environment(System.getenv()));
+          Database database = Database.open(config.dbFile());
+          config.claim();
+          endOnSignals();
+          return new Launch(config, database);
+        });
+  }
+
+  /** Tries what else may be a mistake. */
+  public static <T> T orExit(Supplier<T> attempt) {
     try {
-      Config config = Config.read(System.getenv());
-      Database database = Database.open(config.dbFile());
-      config.claim();
-      endOnSignals();
-      return new Launch(config, database);
+      return attempt.get();
     } catch (UsageException mistake) {
       System.err.println(mistake.getMessage());
       System.exit(1);

@@ -1,57 +1,17 @@
 package benchmark;
 
-import java.net.URLDecoder;
-import java.nio.charset.StandardCharsets;
-import java.util.regex.Pattern;
-
 /** How many rows a request asks for. */
 public final class Size {
   private static final int MOST = 500;
-  private static final Pattern INTEGER = Pattern.compile("[1-9][0-9]{0,2}");
 
   private Size() {}
 
   /**
-   * Reads the last segment of a path as it came: to both frameworks a semicolon in it would begin a
-   * matrix parameter.
+   * Reads it from the end of a path.
    *
    * @throws BadRequest that names the value and the range
    */
   public static int of(String path) {
-    String text = decode(path.substring(path.lastIndexOf('/') + 1));
-    int value = INTEGER.matcher(text).matches() ? Integer.parseInt(text) : 0;
-    if (value < 1 || value > MOST) {
-      throw new BadRequest(
-          "size must be an integer from 1 to %d, not %s".formatted(MOST, quote(text)));
-    }
-    return value;
-  }
-
-  private static String decode(String segment) {
-    if (segment.indexOf('%') < 0) {
-      return segment;
-    }
-    try {
-      return URLDecoder.decode(segment.replace("+", "%2B"), StandardCharsets.UTF_8);
-    } catch (IllegalArgumentException e) {
-      throw new BadRequest("the path cannot be decoded");
-    }
-  }
-
-  /** Quotes a text as JSON.stringify does. */
-  private static String quote(String text) {
-    StringBuilder quoted = new StringBuilder("\"");
-    for (char c : text.toCharArray()) {
-      switch (c) {
-        case '"', '\\' -> quoted.append('\\').append(c);
-        case '\b' -> quoted.append("\\b");
-        case '\f' -> quoted.append("\\f");
-        case '\n' -> quoted.append("\\n");
-        case '\r' -> quoted.append("\\r");
-        case '\t' -> quoted.append("\\t");
-        default -> quoted.append(c < ' ' ? "\\u%04x".formatted((int) c) : c);
-      }
-    }
-    return quoted.append('"').toString();
+    return Input.integer("size", Input.lastSegment(path), MOST);
   }
 }

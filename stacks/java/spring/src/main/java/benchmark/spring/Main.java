@@ -2,9 +2,12 @@ package benchmark.spring;
 
 import benchmark.Config;
 import benchmark.Database;
+import benchmark.Environment;
 import benchmark.Launch;
 import benchmark.People;
 import benchmark.ReaderPool;
+import benchmark.spring.content.Store;
+import benchmark.spring.content.StoreConfig;
 import java.sql.SQLException;
 import java.util.Map;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
@@ -19,12 +22,18 @@ public class Main {
   public static void main(String[] args) {
     Launch launch = Launch.orExit();
     Config config = launch.config();
+    StoreConfig stores = Launch.orExit(() -> StoreConfig.read(new Environment(System.getenv())));
     new SpringApplicationBuilder(Main.class)
         .properties(Map.of("server.address", config.host(), "server.port", config.port()))
         .initializers(
-            context ->
-                ((GenericApplicationContext) context)
-                    .registerBean(Database.class, launch::database))
+            context -> {
+              // Here, as the client of Postgres logs, and how to log is known from here on.
+              Store store =
+                  Launch.orExit(() -> Store.open(stores, launch.database().sqliteVersion()));
+              GenericApplicationContext beans = (GenericApplicationContext) context;
+              beans.registerBean(Database.class, launch::database);
+              beans.registerBean(Store.class, () -> store);
+            })
         .run(args);
   }
 

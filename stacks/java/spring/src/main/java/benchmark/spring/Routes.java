@@ -5,6 +5,8 @@ import benchmark.Identity;
 import benchmark.People;
 import benchmark.Size;
 import benchmark.Table;
+import benchmark.spring.content.Store;
+import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import java.util.List;
 import java.util.Map;
 import org.springframework.core.SpringVersion;
@@ -30,16 +32,22 @@ class Routes {
 
   private final Database database;
   private final People people;
+  private final Store store;
 
-  Routes(Database database, People people) {
+  /** What the server is, and where it keeps content. */
+  record Whole(@JsonUnwrapped Identity identity, Object store) {}
+
+  Routes(Database database, People people, Store store) {
     this.database = database;
     this.people = people;
+    this.store = store;
   }
 
   @GetMapping("/")
   @ResponseBody
-  Identity identity() {
-    return Identity.now("java-spring-webflux", FRAMEWORK, database);
+  Whole identity() {
+    Identity identity = Identity.now("java-spring-webflux", FRAMEWORK, database);
+    return new Whole(identity, store.identity());
   }
 
   @GetMapping("/plain")

@@ -1,0 +1,3 @@
+package benchmark.spring.content;
+
+record User(int id, String name, String email) {}
