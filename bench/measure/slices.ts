@@ -71,8 +71,8 @@ const MOST_VOID = 4;
 export async function duet(session: Session, block: number, endpoint: string, pair: [Target, Target]): Promise<void> {
   const { connections: most, amount } = session.manifest.plan;
   const connections = Math.min(most, DUET_CONNECTIONS);
+  let seconds = amount.duetSeconds;
   for (let tries = 1; ; tries++) {
-    const seconds = amount.duetSeconds;
     const rate = session.manifest.plan.rates?.[endpoint];
     const seen = await together(
       session,
@@ -97,6 +97,7 @@ export async function duet(session: Session, block: number, endpoint: string, pa
     );
     const isDone = usable ? tries > 1 || (a.taken ?? 0) <= MOST_TAKEN : tries === MOST_VOID;
     if (isDone) return;
+    if (atOnce < LEAST_OVERLAP) seconds *= 2; // answers that take a tenth of a second end so much later
   }
 }
 
