@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Eta } from "eta";
 import { withoutRate } from "../plan/names.ts";
-import { shortJson } from "../records/files.ts";
+import type { Turn } from "../plan/plan.ts";
 import { heatMap, tiles } from "./card.ts";
 import { COLUMNS, coldTable, NOTES, otherTables, overview, ratio, remarkLine, SERVER_COLUMNS, word } from "./format.ts";
 import { COLORS, markOf, SHAPES } from "./page/charts.ts";
@@ -17,7 +17,8 @@ export async function html(report: Report): Promise<string> {
   const eta = new Eta({ views: folder });
   // What is drawn stands in the data of the charts.
   const { histograms, blocks, ...rest } = report.manifest ?? { histograms: {}, blocks: [] };
-  const manifest = { ...rest, blocks: blocks.map(({ warmup, ...block }) => block) };
+  const order = ({ name, partner, steps }: Turn) => [name, partner, ...steps.map(({ endpoint }) => endpoint)].join(" ");
+  const manifest = { ...rest, blocks: blocks.map(({ block, turns }) => ({ block, turns: turns.map(order) })) };
   return eta.render("page", {
     report,
     manifest,
@@ -65,7 +66,12 @@ function filtersOf({ endpoints }: Report): Record<string, string[]> {
 }
 
 /** In a script element nothing may look like its end. */
-const embedded = (data: unknown) => shortJson(data).replaceAll("<", "\\u003c");
+/** Four digits are more than a chart shows. */
+const embedded = (data: unknown) =>
+  JSON.stringify(data, (_, one) => (typeof one === "number" ? Number(one.toPrecision(4)) : one)).replaceAll(
+    "<",
+    "\\u003c",
+  );
 
 async function bundle(): Promise<string> {
   const { outputs } = await Bun.build({ entrypoints: [join(folder, "page.ts")], target: "browser", minify: true });
