@@ -69,8 +69,9 @@ export function openClient(
         const onData = (part: string) => {
           text += part;
           const body = text.indexOf("\r\n\r\n") + 4;
-          const length = method === "HEAD" ? 0 : Number(/\r\ncontent-length: (\d+)\r\n/i.exec(text)?.[1] ?? 0);
-          const inChunks = /\r\ntransfer-encoding: chunked\r\n/i.test(text.slice(0, body));
+          const hasBody = method !== "HEAD";
+          const length = hasBody ? Number(/\r\ncontent-length: (\d+)\r\n/i.exec(text)?.[1] ?? 0) : 0;
+          const inChunks = hasBody && /\r\ntransfer-encoding: chunked\r\n/i.test(text.slice(0, body));
           if (body > 3 && (inChunks ? text.endsWith("\r\n0\r\n\r\n") : text.length - body >= length)) {
             socket.off("data", onData).off("close", onClose);
             answered(inChunks ? joinChunks(text, body) : text);
