@@ -1,8 +1,15 @@
 import pg from "pg";
 import type { Connect } from "../contract.ts";
+import { WAITS } from "./drivers.ts";
 
 const connect: Connect = ({ url, pool, prepare }) => {
-  const clients = new pg.Pool({ connectionString: url, max: pool, connectionTimeoutMillis: 2_000 });
+  const clients = new pg.Pool({
+    connectionString: url,
+    max: pool,
+    connectionTimeoutMillis: WAITS.answer * 1e3, // it is also how long a query waits until a connection is free
+    statement_timeout: WAITS.statement * 1e3,
+    query_timeout: WAITS.answer * 1e3,
+  });
   clients.on("error", () => {}); // of an idle connection: the next query gets another
   return {
     async query(name, text, values) {

@@ -71,9 +71,9 @@ const NUMBERED = Object.fromEntries(
 const FAILURES: readonly [code: RegExp, error: (id: string) => Error][] = [
   [/^23505$/, conflict],
   [/^53100$/, full],
-  [/^(08|53|57P0)/, () => unavailable],
+  [/^(08|53|57014|57P0)/, () => unavailable],
   [/^(ECONN|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)/, () => unavailable],
-  [/^(CONNECT|ERR_POSTGRES_CONNECTION|Connection terminated|timeout exceeded)/, () => unavailable],
+  [/^(CONNECT|ERR_POSTGRES_CONNECTION|Connection terminated|timeout exceeded|Query read timeout)/, () => unavailable],
 ];
 
 function failureOf(error: unknown, id: string): unknown {
