@@ -59,12 +59,14 @@ export function readConfig(env: Environment, servers: readonly string[]): Config
     },
     client: oneOf(env, "POSTGRES_CLIENT", CLIENTS[runtime], ` on ${runtime}`),
     postgres: {
-      url: env.DATABASE_URL || "postgres://postgres@127.0.0.1:5432/postgres",
+      url: env.DATABASE_URL || DATABASE_URL,
       pool: integer(env, "POSTGRES_POOL", 10, 1_000),
       prepare: oneOf(env, "POSTGRES_PREPARE", ["true", "false"]) === "true",
     },
   };
 }
+
+export const DATABASE_URL = "postgres://postgres@127.0.0.1:5432/postgres";
 
 export const STORES = ["sqlite", "memory", "postgres"] as const;
 
