@@ -55,7 +55,8 @@ async function startServer(config: Config): Promise<() => Promise<void>> {
   if (config.store) await store.get();
   const [pid, usage] = isWorker ? [process.ppid, reportUsage()] : [process.pid, processUsage];
   const { default: server } = (await import(`./${process.argv[2]}.ts`)) as { default: ServerModule };
-  const running = await server.listen(routes(people, store.get, identify(config, people.sqliteVersion, pid, usage)), {
+  const identity = identify(config, people.sqliteVersion, pid, usage);
+  const running = await server.listen(routes(people, store.get, identity, config.store === "postgres"), {
     host: config.host,
     port: config.port,
     reusePort: isWorker,

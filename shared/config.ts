@@ -24,6 +24,8 @@ export interface Config {
   readonly sqlite: SqliteConfig;
   readonly client: string;
   readonly postgres: Connection;
+  /** How transactions of pgbench are asked. */
+  readonly tx: string;
 }
 
 /** @throws UsageError naming the variable, its value and what it may be. */
@@ -63,6 +65,7 @@ export function readConfig(env: Environment, servers: readonly string[]): Config
       pool: integer(env, "POSTGRES_POOL", 10, 1_000),
       prepare: oneOf(env, "POSTGRES_PREPARE", ["true", "false"]) === "true",
     },
+    tx: oneOf(env, "POSTGRES_TX", ["statements", "function"]),
   };
 }
 

@@ -25,6 +25,12 @@ export const WAITS = {
 /** What the drivers' builds of SQLite would set differently is set here, the same for all. */
 export const SQLITE_PRAGMAS = ["cache_size = -16000", "mmap_size = 0"];
 
+/** @returns the SQLSTATE of an error (postgresql.org/docs/current/errcodes-appendix.html), where Postgres gave one. */
+export function stateOf(error: unknown): string | undefined {
+  const { code, errno } = error as { code?: string; errno?: unknown };
+  return typeof errno === "string" ? errno : code; // bun:sql has a code of its own
+}
+
 /** @returns the default export of a driver's or client's file. */
 export async function driver<T>(name: string): Promise<T> {
   return (await import(`./${name.replace(":", "-")}.ts`)).default;

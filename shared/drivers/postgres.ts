@@ -1,6 +1,6 @@
 import { connect as connectTo } from "node:net";
 import postgres from "postgres";
-import type { Connect, Row } from "../contract.ts";
+import type { Connect, Query, Row } from "../contract.ts";
 import { WAITS } from "./drivers.ts";
 import { patience } from "./patience.ts";
 
@@ -11,6 +11,13 @@ interface Address {
 }
 
 const connect: Connect = ({ url, pool, prepare }) => {
+  const queryOf =
+    (sql: postgres.ISql): Query =>
+    async (_, text, values) => {
+      const rows = await sql.unsafe<Row[]>(text, [...values], { prepare });
+      return { rows: [...rows], changes: rows.count };
+    };
+
   /**
    * Where a connection breaks, postgres 3.4.9 may wait for ever, or take the next answer for that of a query it has lost
    * (porsager/postgres#1193, #1208). So all that waits for any of the pool's connections fails, and there is a new pool.
@@ -36,14 +43,17 @@ const connect: Connect = ({ url, pool, prepare }) => {
       if (current.sql === sql) current = open();
       void sql.end({ timeout: 0 });
     });
-    return { sql, waiting };
+    return { sql, waiting, query: queryOf(sql) };
   }
   let current = open();
   return {
-    async query(_, text, values) {
-      const { sql, waiting } = current;
-      const rows = await waiting.until(sql.unsafe<Row[]>(text, [...values], { prepare }));
-      return { rows: [...rows], changes: rows.count };
+    query(...asked) {
+      const { waiting, query } = current;
+      return waiting.until(query(...asked));
+    },
+    transaction<T>(work: (query: Query) => Promise<T>) {
+      const { waiting, sql } = current;
+      return waiting.until(sql.begin((own) => work(queryOf(own))) as Promise<T>);
     },
     close: () => current.sql.end(),
   };
