@@ -1,6 +1,6 @@
 /**
  * Writes data.db, or with --contents the content items and users that servers begin with: the same bytes on every machine for
- * the same seed, rows and package versions.
+ * the same seed, rows and package versions. With --tpcb it makes what pgbench -i makes.
  */
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
@@ -8,11 +8,13 @@ import { base, en, Faker, generateMersenne53Randomizer, type Randomizer } from "
 import BetterSqlite3 from "better-sqlite3"; // carries its own SQLite, unlike bun:sqlite on macOS
 import { SingleBar } from "cli-progress";
 import { Command, InvalidArgumentError } from "commander";
+import { DATABASE_URL } from "./shared/config.ts";
 import { SAMPLES } from "./shared/content/samples.ts";
 import { exitWith, UsageError } from "./shared/errors.ts";
 import { type Column, PEOPLE } from "./shared/people.ts";
 import { readBytes } from "./shared/read-bytes.ts";
 import { MIGRATIONS } from "./shared/stores/migrations.ts";
+import { rowsAt, tablesAt } from "./shared/tpcb/tables.ts";
 
 /** Values drawn from faker per column. A call to faker costs microseconds, a pick from a pool nanoseconds. */
 const POOL = 2_000;
@@ -32,10 +34,21 @@ const options = new Command("bun createdb.ts")
   .option("--contents", "the content items and users of the content API instead")
   .option("--file <path>", "where to write it (default: data.db, content.db)")
   .option("--postgres <url>", "a database to fill with content items instead of a file")
+  .option("--tpcb", "the tables of pgbench instead, in that database or DATABASE_URL")
+  .option("--scale <n>", "branches of --tpcb, each with 10 tellers and 100,000 accounts", integer(1, 20_000), 10)
   .allowExcessArguments(false)
   .parse()
-  .opts<{ rows: number; seed: number; contents?: true; file?: string; postgres?: string }>();
+  .opts<{
+    rows: number;
+    seed: number;
+    contents?: true;
+    file?: string;
+    postgres?: string;
+    tpcb?: true;
+    scale: number;
+  }>();
 
+const database = options.postgres ?? (options.tpcb && (process.env.DATABASE_URL || DATABASE_URL));
 const file = options.file ?? (options.contents ? "content.db" : "data.db");
 const temporary = `${file}.${process.pid}.tmp`;
 const removeTemporary = () => rmSync(temporary, { force: true });
@@ -51,23 +64,26 @@ for (const [signal, code] of [
 
 const randomizer = generateMersenne53Randomizer(options.seed);
 const faker = new Faker({ locale: [en, base], randomizer });
-const tables = options.contents || options.postgres ? contentTables() : peopleTables();
-const what = options.postgres?.replace(/\/\/.*@/, "//") ?? file;
+const tables = options.contents || database ? contentTables() : peopleTables();
+const what = database?.replace(/\/\/.*@/, "//") ?? file;
 const bar = new SingleBar({ format: "{bar} {percentage}% {value}/{total} rows, {eta_formatted} left" });
 
 try {
-  if (options.postgres) await fill(options.postgres);
+  if (database && options.tpcb) await makeTpcb(database);
+  else if (database) await fill(database);
   else {
     refuseOther(file);
     await write(temporary);
     renameSync(temporary, file);
   }
-  console.log(`${what}: ${tables.map(({ name, rows }) => `${rows} rows in ${name}`).join(", ")}, seed ${options.seed}`);
+  const made = options.tpcb ? Object.entries(rowsAt(options.scale)) : tables.map(({ name, rows }) => [name, rows]);
+  const seed = options.tpcb ? "" : `, seed ${options.seed}`;
+  console.log(`${what}: ${made.map(([name, rows]) => `${rows} rows in ${name}`).join(", ")}${seed}`);
 } catch (cause) {
   removeTemporary();
   if (cause instanceof UsageError) exitWith(cause);
   const reason = cause instanceof Error ? cause.message : cause;
-  const remedy = options.postgres ? "fix the URL" : "free some space or choose another with --file";
+  const remedy = database ? "fix the URL" : "free some space or choose another with --file";
   exitWith(new UsageError(`"${what}" cannot be written (${reason}): ${remedy}`));
 }
 
@@ -160,6 +176,18 @@ async function fill(url: string): Promise<void> {
     await sql.unsafe("VACUUM ANALYZE");
   } finally {
     bar.stop();
+    await sql.close();
+  }
+}
+
+/** Makes the tables of pgbench anew. */
+async function makeTpcb(url: string): Promise<void> {
+  const { SQL } = await import("bun");
+  const sql = new SQL({ url, max: 1 });
+  try {
+    await sql.unsafe(tablesAt(options.scale));
+    await sql.unsafe("VACUUM ANALYZE");
+  } finally {
     await sql.close();
   }
 }

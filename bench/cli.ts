@@ -89,9 +89,17 @@ const program = withOptions(new Command("./bench.sh"), ENDPOINTS)
     list,
   )
   .addOption(
-    new Option("--workload <name>", "what they are asked for: pages and rows, the content API, or lists of users")
+    new Option(
+      "--workload <name>",
+      "what they are asked for: pages and rows, the content API, lists of users, or transactions over Postgres",
+    )
       .choices(Object.keys(WORKLOADS))
       .default("read"),
+  )
+  .option(
+    "--scale <n>",
+    "of --workload tpcb: branches, each of 100,000 accounts (default: 10)",
+    number(1, 20_000, true),
   )
   .option("--docker [engine]", "start them in containers: on this machine, or on another, given as ssh://user@host")
   .option("--image <name>", "of the containers", "http-benchmark")

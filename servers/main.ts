@@ -4,7 +4,7 @@ import { routes } from "../shared/routes.ts";
 import matrix from "./matrix.json" with { type: "json" };
 import { run } from "./process.ts";
 
-await run(process.env, Object.keys(matrix), async ({ people, store, identity }, at) => {
+await run(process.env, Object.keys(matrix), async ({ people, store, onPostgres, identity }, at) => {
   const { default: server } = (await import(`./${process.argv[2]}.ts`)) as { default: ServerModule };
-  return server.listen(routes(people, store, identity), at);
+  return server.listen(routes(people, store, identity, onPostgres), at);
 });

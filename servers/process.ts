@@ -17,6 +17,8 @@ export interface Opened {
   readonly people: People;
   /** Opened at the first call, or before. */
   readonly store: () => Store | Promise<Store>;
+  /** Whether that is Postgres. */
+  readonly onPostgres: boolean;
   readonly identity: () => Promise<Identity>;
 }
 
@@ -68,7 +70,10 @@ async function startServer(config: Config, listen: Listen): Promise<() => Promis
   const [pid, usage] = isWorker ? [process.ppid, reportUsage()] : [process.pid, processUsage];
   const identity = identify(config, people.sqliteVersion, pid, usage);
   const { host, port } = config;
-  const running = await listen({ people, store: store.get, identity }, { host, port, reusePort: isWorker });
+  const running = await listen(
+    { people, store: store.get, onPostgres: config.store === "postgres", identity },
+    { host, port, reusePort: isWorker },
+  );
   return async () => {
     await running.close();
     people.close();

@@ -24,6 +24,8 @@ export interface Config {
   readonly sqlite: SqliteConfig;
   readonly client: string;
   readonly postgres: Connection;
+  /** How transactions of pgbench are asked. */
+  readonly tx: string;
 }
 
 /** @throws UsageError naming the variable, its value and what it may be. */
@@ -59,12 +61,15 @@ export function readConfig(env: Environment, servers: readonly string[]): Config
     },
     client: oneOf(env, "POSTGRES_CLIENT", CLIENTS[runtime], ` on ${runtime}`),
     postgres: {
-      url: env.DATABASE_URL || "postgres://postgres@127.0.0.1:5432/postgres",
+      url: env.DATABASE_URL || DATABASE_URL,
       pool: integer(env, "POSTGRES_POOL", 10, 1_000),
       prepare: oneOf(env, "POSTGRES_PREPARE", ["true", "false"]) === "true",
     },
+    tx: oneOf(env, "POSTGRES_TX", ["statements", "function"]),
   };
 }
+
+export const DATABASE_URL = "postgres://postgres@127.0.0.1:5432/postgres";
 
 export const STORES = ["sqlite", "memory", "postgres"] as const;
 

@@ -64,8 +64,13 @@ export interface Connection {
   readonly prepare: boolean;
 }
 
-/** The default export of every Postgres client in shared/drivers/. `name` is of the prepared statement. */
+/** Asks one thing. `name` is of the prepared statement. */
+export type Query = (name: string, text: string, values: readonly Value[]) => Promise<{ rows: Row[]; changes: number }>;
+
+/** The default export of every Postgres client in shared/drivers/. */
 export type Connect = (connection: Connection) => {
-  query(name: string, text: string, values: readonly Value[]): Promise<{ rows: Row[]; changes: number }>;
+  readonly query: Query;
+  /** Commits all that `work` asks, or nothing of it where `work` fails. */
+  transaction<T>(work: (query: Query) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 };

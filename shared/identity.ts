@@ -45,11 +45,11 @@ export function identify(
   return async () => ({ ...fixed, uptimeSeconds: process.uptime(), ...(await usage()) });
 }
 
-function storeOf({ store: name = "sqlite", driver, sqlite, client, postgres }: Config, sqliteVersion: string) {
+function storeOf({ store: name = "sqlite", driver, sqlite, client, postgres, tx }: Config, sqliteVersion: string) {
   if (name === "memory") return { name, driver: name };
   if (name === "sqlite") return { name, driver: `${driver} ${sqliteVersion}`, ...sqlite };
   const { pool, prepare } = postgres;
-  return { name, driver: `${client} ${versionOf(client) ?? process.versions.bun}`, pool, prepare };
+  return { name, driver: `${client} ${versionOf(client) ?? process.versions.bun}`, pool, prepare, tx };
 }
 
 /** @returns the installed version of a package, null where there is no such package (raw). */

@@ -8,9 +8,14 @@ export function segment({ params }: Input, name: string): string {
   return text;
 }
 
-/** @returns an integer from 1 to `most`, at most 999. @throws HttpError 400 that names the value and the range */
-export function integer(name: string, text: string, most: number): number {
-  const value = /^[1-9]\d{0,2}$/.test(text) ? Number(text) : 0;
-  if (value >= 1 && value <= most) return value;
-  throw new HttpError(400, `${name} must be an integer from 1 to ${most}, not ${JSON.stringify(text)}`);
+/** @returns what the query says, the first of each name. */
+export function queryOf({ url = "" }: Input): URLSearchParams {
+  return new URLSearchParams(url.slice(`${url}?`.indexOf("?") + 1));
+}
+
+/** @returns an integer from `least` to `most`. @throws HttpError 400 that names the value and the range */
+export function integer(name: string, text: string, most: number, least = 1): number {
+  const value = /^(0|-?[1-9]\d{0,9})$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= least && value <= most) return value;
+  throw new HttpError(400, `${name} must be an integer from ${least} to ${most}, not ${JSON.stringify(text)}`);
 }

@@ -6,9 +6,21 @@ import { MAX_SIZE, type Table } from "./people.ts";
 import type { People } from "./stores/people.ts";
 import type { Store } from "./stores/store.ts";
 import { renderDocs, renderHi } from "./template.ts";
+import { openapiOfPostgres } from "./tpcb/openapi.ts";
+import { tpcbRoutes } from "./tpcb/routes.ts";
 
-/** The routes that every server mounts. @param store of content items and users, opened at the first request or before */
-export function routes(people: People, store: () => Store | Promise<Store>, identity: () => unknown): Route[] {
+/**
+ * The routes that every server mounts.
+ * @param store of content items and users, opened at the first request or before
+ * @param onPostgres whether that is Postgres
+ */
+export function routes(
+  people: People,
+  store: () => Store | Promise<Store>,
+  identity: () => unknown,
+  onPostgres = false,
+): Route[] {
+  const described = onPostgres ? openapiOfPostgres : openapi;
   return [
     { method: "GET", path: "/", type: "json", handle: identity },
     { method: "GET", path: "/plain", type: "json", handle: () => ({ message: "Hello, world!" }) },
@@ -16,8 +28,9 @@ export function routes(people: People, store: () => Store | Promise<Store>, iden
     randomRows("/sqlite/random-5fields/:size", people, "person5"),
     randomRows("/sqlite/random-30fields/:size", people, "person30"),
     ...contentRoutes(store),
-    { method: "GET", path: "/openapi.json", type: "json", handle: () => openapi },
-    { method: "GET", path: "/docs", type: "html", handle: renderDocs },
+    ...(onPostgres ? tpcbRoutes(store) : []),
+    { method: "GET", path: "/openapi.json", type: "json", handle: () => described },
+    { method: "GET", path: "/docs", type: "html", handle: () => renderDocs(described) },
   ];
 }
 

@@ -15,4 +15,4 @@ const nameOf = ({ content }: { content?: Record<string, { schema: { $ref?: strin
   content?.["application/json"]?.schema.$ref?.split("/").at(-1);
 
 /** The page of /docs. */
-export const renderDocs = (): string => eta.render(view("docs"), { ...openapi, nameOf });
+export const renderDocs = (described = openapi): string => eta.render(view("docs"), { ...described, nameOf });

@@ -27,6 +27,7 @@ export interface RunOptions extends AppOptions, RequestOptions {
   readonly full?: boolean;
   readonly servers?: string[];
   readonly workload: Workload;
+  readonly scale?: number;
   readonly docker?: string | true;
   readonly image: string;
   readonly cpuset?: string;
@@ -52,7 +53,7 @@ export interface RunOptions extends AppOptions, RequestOptions {
 /** Measures servers of the matrix, or those at `urls`, and says what came out. @throws UsageError */
 export async function run(urls: readonly string[], options: RunOptions, signal: AbortSignal): Promise<void> {
   const { name: names = [], servers: chosen = [], agents = [], resume, slo, dryRun } = options;
-  const { connections, seconds, warmup, rate: rates = [], load, seed, workload, results } = options;
+  const { connections, seconds, warmup, rate: rates = [], load, seed, workload, scale, results } = options;
   const presets = (Object.keys(PRESETS) as (keyof typeof PRESETS)[]).filter((preset) => options[preset]);
   if (presets.length > 1) throw new UsageError(`--${presets.join(" --")}: choose one`);
   const preset = presets[0] ?? "quick";
@@ -63,6 +64,7 @@ export async function run(urls: readonly string[], options: RunOptions, signal: 
   const planned = makePlan(
     {
       workload,
+      scale,
       urls,
       names,
       servers,

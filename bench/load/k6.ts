@@ -3,7 +3,7 @@ import { pinned } from "../targets/cores.ts";
 import { generate, type Load, type LoadOptions, type StepLoad } from "./fortio.ts";
 import { binned, type Histogram } from "./histogram.ts";
 
-/** A Load whose requests are whole sequences: their latency is the sum of their steps', `refused` counts steps. */
+/** A Load whose requests are whole sequences, or transactions: their latency is the sum of their steps', `refused` counts steps. */
 export interface SequenceLoad extends Load {
   /** By name, in the order they are sent. */
   readonly steps: Readonly<Record<string, StepLoad>>;
@@ -39,6 +39,7 @@ const ENV = { GOGC: "400" };
 /**
  * Loads one server with one k6 process for `seconds`, at least 1, and until the last sequence has ended: what sequences
  * create they delete. `rate` counts sequences.
+ * @param scale of pgbench's tables: then each sequence is one transaction, which stays
  * @throws UsageError where k6 is missing or fails.
  */
 export async function loadSequence(
@@ -46,12 +47,14 @@ export async function loadSequence(
   { connections, seconds, rate }: LoadOptions,
   cores: string | undefined,
   signal: AbortSignal,
+  scale?: number,
 ): Promise<SequenceLoad> {
   const settings = {
     URL: new URL(url).origin,
     CONNECTIONS: connections,
     SECONDS: Math.max(LEAST_SECONDS, seconds),
     ...(rate === undefined ? {} : { RATE: rate }),
+    ...(scale === undefined ? {} : { SCALE: scale }),
   };
   const command = pinned(cores, [
     "k6",

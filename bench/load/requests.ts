@@ -18,23 +18,22 @@ export type Requests = Readonly<Record<string, Request>>;
 
 const JSON_TYPE = { "content-type": "application/json" };
 
-/** What is posted to an endpoint of ours whose name begins with POST. */
-const POSTED: Readonly<Record<string, string>> = {
-  "/content": JSON.stringify({
-    title: "A title",
-    body: "Some text. ".repeat(40),
-    author: "Ada Lovelace",
-    data: { tags: ["load"] },
-  }),
-  "/users": JSON.stringify({ name: "Ada Lovelace", email: "ada@example.com" }),
+/** What is posted to an endpoint of ours whose name begins with POST, and the status of its answer. */
+const POSTED: Readonly<Record<string, readonly [body: object, status: number]>> = {
+  "/content": [
+    { title: "A title", body: "Some text. ".repeat(40), author: "Ada Lovelace", data: { tags: ["load"] } },
+    201,
+  ],
+  "/users": [{ name: "Ada Lovelace", email: "ada@example.com" }, 201],
+  "/tx": [{ aid: 1, tid: 1, bid: 1, delta: 1 }, 200],
 };
 
 /** @param own requests of the user, by endpoint */
 export function requestOf(endpoint: string, own: Requests = {}): Request {
   const [, method = "GET", path = ""] = /^(?:([A-Z]+) )?(.*)$/s.exec(endpoint) ?? [];
   if (own[endpoint]) return own[endpoint];
-  const posted = method === "POST" ? POSTED[path] : undefined;
-  if (posted) return { method, path, headers: JSON_TYPE, body: posted, status: 201 };
+  const [posted, status] = (method === "POST" && POSTED[path]) || [];
+  if (posted && status) return { method, path, headers: JSON_TYPE, body: JSON.stringify(posted), status };
   return { method, path, headers: {}, ...(method === "GET" && { status: 200 }) };
 }
 

@@ -1,16 +1,17 @@
 /**
- * What k6 runs: each iteration creates, reads, changes, reads, deletes and misses one content, and checks every answer.
- * Settings, by --env: URL, CONNECTIONS, SECONDS, RATE (sequences per second; as many as can be if absent). See k6.ts.
+ * What k6 runs: each iteration creates, reads, changes, reads, deletes and misses one content, and checks every answer. With
+ * SCALE each is one transaction of pgbench instead.
+ * Settings, by --env: URL, CONNECTIONS, SECONDS, RATE (sequences per second; as many as can be if absent), SCALE. See k6.ts.
  */
 import http from "k6/http";
 import { Counter, Gauge, Trend } from "k6/metrics";
 
-const { URL = "http://127.0.0.1:3000", CONNECTIONS = "1", SECONDS = "1", RATE } = __ENV;
-const NAMES = ["1 POST", "2 GET", "3 PUT", "4 GET", "5 DELETE", "6 GET 404"];
+const { URL = "http://127.0.0.1:3000", CONNECTIONS = "1", SECONDS = "1", RATE, SCALE } = __ENV;
+const NAMES = SCALE ? [] : ["1 POST", "2 GET", "3 PUT", "4 GET", "5 DELETE", "6 GET 404"];
 const TIMEOUT_SECONDS = 10;
 const PERCENTS = [...Array.from({ length: 99 }, (_, i) => i + 1), 99.5, 99.9, 99.99];
 
-const load = { duration: `${SECONDS}s`, gracefulStop: `${NAMES.length * TIMEOUT_SECONDS + 1}s` };
+const load = { duration: `${SECONDS}s`, gracefulStop: `${(NAMES.length || 1) * TIMEOUT_SECONDS + 1}s` };
 const closed = { executor: "constant-vus", vus: Number(CONNECTIONS) };
 const open = {
   executor: "constant-arrival-rate",
@@ -21,7 +22,7 @@ const open = {
 };
 
 export const options = {
-  scenarios: { sequence: { ...load, ...(RATE ? open : closed) } },
+  scenarios: { sequence: { ...load, ...(RATE ? open : closed), exec: SCALE ? "transact" : "default" } },
   summaryTrendStats: ["count", "avg", "min", "max", ...PERCENTS.map((p) => `p(${p})`)],
   // Every sample would carry them.
   systemTags: [],
@@ -50,6 +51,7 @@ export function setup() {
 
 /** Deletes what sequences left that were cut, by Ctrl-C: ids begin with the time, so contents of this run are the last. */
 export function teardown({ since, run }) {
+  if (SCALE) return;
   const SKEW_MS = 60_000;
   let after = `${base32(since - SKEW_MS)}${"0".repeat(16)}`;
   while (after) {
@@ -112,6 +114,24 @@ export default function ({ run }) {
   if (!good) errors.add(1);
   clock.add(Date.now());
 }
+
+/** Account, teller and branch are drawn from all there are, and the delta, as pgbench draws them. */
+export function transact() {
+  if (__ITER === 0) clock.add(Date.now());
+  const [aid, tid, bid] = [100_000, 10, 1].map((rows) => drawn(1, rows * Number(SCALE)));
+  const body = JSON.stringify({ aid, tid, bid, delta: drawn(-5_000, 5_000) });
+  const response = http.post(`${URL}/tx`, body, json);
+  const { duration, connecting } = response.timings;
+  const { status } = response;
+  latency.add(duration);
+  if (connecting > 0) sockets.add(1);
+  if (status !== 200 || !Number.isInteger(parse(response.body)?.abalance)) errors.add(1);
+  if (status === 429 || status === 503) refused.add(1);
+  clock.add(Date.now());
+}
+
+/** @returns an integer, each as likely as any other. */
+const drawn = (least, most) => least + Math.floor(Math.random() * (most - least + 1));
 
 /** Undefined where it is not JSON. */
 function parse(body) {

@@ -94,7 +94,7 @@ async function startLocal(session: Session, spec: LocalSpec): Promise<Target> {
   const { manifest, signal } = session;
   const cores = manifest.cores?.server;
   if (!spec.env.STORE) return session.start(spec, cores, signal);
-  session.stores ??= openStores(signal);
+  session.stores ??= openStores(signal, manifest.plan.scale);
   return session.start(spec, cores, signal, await session.stores.open(spec.env, cores));
 }
 

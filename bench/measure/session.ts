@@ -10,7 +10,8 @@ import { type LoadGenerator, load } from "../load/fortio.ts";
 import { loadSequence } from "../load/k6.ts";
 import { requestOf } from "../load/requests.ts";
 import { readMachine } from "../machine/identity.ts";
-import { SEQUENCE } from "../plan/endpoints.ts";
+import { SEQUENCE, TRANSACTION } from "../plan/endpoints.ts";
+import { withoutRate } from "../plan/names.ts";
 import type { Plan } from "../plan/plan.ts";
 import { runFile, shortJson, writeWhole } from "../records/files.ts";
 import { type Manifest, manifestOf } from "../records/manifest.ts";
@@ -126,6 +127,7 @@ function sessionOf(
   found?.catch(() => {}); // said when the first slice asks for them
   const generator: LoadGenerator = async (server, endpoint, options, on = cores?.generator) => {
     if (endpoint === SEQUENCE) return loadSequence(server, options, on, signal);
+    if (withoutRate(endpoint) === TRANSACTION) return loadSequence(server, options, on, signal, plan.scale);
     const request = requestOf(endpoint, plan.requests);
     const url = server + request.path;
     return found ? loadFrom(await found, url, options, signal) : load(url, options, on, signal, request);

@@ -13,7 +13,7 @@ const READING_SECONDS = 1.5;
 const START_SECONDS = 0.6;
 /** A request of warm-up, server and generator together on two cores, averaged over servers and endpoints; half as much again beside a reference. */
 const WARM_REQUEST_SECONDS = 6e-5;
-/** A sequence of six requests by k6, likewise. */
+/** A sequence of six requests, or a transaction, by k6, likewise. */
 const WARM_SEQUENCE_SECONDS = 2e-3;
 /** Looking at the machine before and after a block. */
 const FINGERPRINT_SECONDS = 5;
@@ -28,9 +28,9 @@ export function duration({ workload, targets, amount, rate }: Plan): Record<"sta
   const isPair = hasDuets({ targets, rate });
   const duets = isPair ? cycles * (duetSeconds + SLICE_OVERHEAD_SECONDS + reading) : 0;
   const warmed = isPair && windows >= LEAST_WINDOWS ? 2 : 1;
-  const beside = WORKLOADS[workload].store ? 0 : 1;
-  const warmSeconds =
-    workload === "content" ? WARM_SEQUENCE_SECONDS : WARM_REQUEST_SECONDS * (windows < LEAST_WINDOWS ? 1 : 1.5);
+  const { store, byK6 } = WORKLOADS[workload];
+  const beside = store ? 0 : 1;
+  const warmSeconds = byK6 ? WARM_SEQUENCE_SECONDS : WARM_REQUEST_SECONDS * (windows < LEAST_WINDOWS ? 1 : 1.5);
   const isStarted = targets.some(({ kind }) => kind !== "url");
   return {
     start: isStarted ? START_SECONDS + warmRequests * warmSeconds : 0,

@@ -1,13 +1,15 @@
 import { SimpleFaker } from "@faker-js/faker";
 import { UsageError } from "../../shared/errors.ts";
 import { isOurPost, type Requests, requestOf } from "../load/requests.ts";
-import { SEQUENCE, WORKLOADS, type Workload } from "./endpoints.ts";
+import { SEQUENCE, TRANSACTION, WORKLOADS, type Workload } from "./endpoints.ts";
 import { nameAtRate } from "./names.ts";
 import { AGENTS_SECONDS, amountsOf, type PRESETS, type PresetAmounts } from "./presets.ts";
-import { baseOf, type EngineSpec, type LocalSpec, parseTarget, type TargetSpec } from "./targets.ts";
+import { baseOf, type EngineSpec, type LocalSpec, onPostgres, parseTarget, type TargetSpec } from "./targets.ts";
 
 export interface Plan {
   readonly workload: Workload;
+  /** Branches of pgbench's tables, where those are asked for. */
+  readonly scale?: number;
   /** With a twin, the last is one of the others once more. */
   readonly targets: readonly TargetSpec[];
   readonly endpoints: readonly string[];
@@ -27,6 +29,8 @@ export interface Plan {
 export interface Options {
   /** read if absent. */
   readonly workload?: Workload | undefined;
+  /** 10 if absent. */
+  readonly scale?: number | undefined;
   readonly urls: readonly string[];
   readonly names: readonly string[];
   readonly servers: readonly string[];
@@ -46,6 +50,9 @@ export interface Options {
   readonly rate?: number | undefined;
   readonly seed: number;
 }
+
+/** Of pgbench's tables: some 150 MB. */
+const SCALE = 10;
 
 /**
  * @param servers SERVER names of the matrix; all of them are the default.
@@ -84,8 +91,10 @@ export function makePlan(options: Options, servers: readonly string[]): Plan {
     throw new UsageError(`"${adds}" adds what stays, so it loads servers started here only: leave out the URL`);
   }
   const writes = adds ?? asked.find((endpoint) => endpoint === SEQUENCE);
-  if (writes && !store && urls.length === 0) {
-    throw new UsageError(`"${writes}" writes: give --workload content or users, and servers get a store of their own`);
+  const isPlaced = writes === TRANSACTION ? workload === "tpcb" : store;
+  if (writes && !isPlaced && urls.length === 0) {
+    const workloads = writes === TRANSACTION ? "tpcb" : "content or users";
+    throw new UsageError(`"${writes}" writes: give --workload ${workloads}, and servers get a store of their own`);
   }
   const preset = amountsOf(workload, options.preset);
   /** Between two sends of one connection, at a fixed rate. */
@@ -107,7 +116,8 @@ export function makePlan(options: Options, servers: readonly string[]): Plan {
   };
   const ours = options.servers.length > 0 || urls.length + apps.length > 0 ? options.servers : servers;
   const started: TargetSpec[] = ours.map((text) => {
-    const { name, env, ...local } = parseTarget(text, servers, store);
+    const parsed = parseTarget(text, servers, store);
+    const { name, env, ...local } = workload === "tpcb" ? onPostgres(parsed) : parsed;
     if (engine && local.stack)
       throw new UsageError(`--docker starts the ten, and ${name} is not in their image: leave it out`);
     return engine ? { kind: "docker", name, env, engine } : { name, env, ...local };
@@ -119,6 +129,7 @@ export function makePlan(options: Options, servers: readonly string[]): Plan {
   return {
     targets: twin ? [...targets, twin] : targets,
     workload,
+    ...(workload === "tpcb" && { scale: options.scale ?? SCALE }),
     endpoints: asked,
     ...(requests && { requests }),
     connections,

@@ -1,4 +1,4 @@
-import type { Workload } from "./endpoints.ts";
+import { WORKLOADS, type Workload } from "./endpoints.ts";
 
 /** How much is measured: restarts, and what is done in a server's turn after each. */
 export interface PresetAmounts {
@@ -54,7 +54,7 @@ export const PRESETS = {
 } as const satisfies Record<string, PresetAmounts>;
 
 /** k6 takes longer than fortio to start, so its slices are longer, and so is what they warm. */
-const SEQUENCE_SECONDS: Readonly<Record<keyof typeof PRESETS, Partial<PresetAmounts>>> = {
+const BY_K6: Readonly<Record<keyof typeof PRESETS, Partial<PresetAmounts>>> = {
   quick: { duetSeconds: 1, soloSeconds: 1, windowSeconds: 0.2, warmRequests: 2_000 },
   standard: { duetSeconds: 1.5, soloSeconds: 2, windowSeconds: 0.3, warmRequests: 4_000 },
   full: { duetSeconds: 3, soloSeconds: 5, windowSeconds: 0.5, warmRequests: 8_000 },
@@ -63,7 +63,7 @@ const SEQUENCE_SECONDS: Readonly<Record<keyof typeof PRESETS, Partial<PresetAmou
 /** How much a preset measures of a workload. */
 export const amountsOf = (workload: Workload, preset: keyof typeof PRESETS): PresetAmounts => ({
   ...PRESETS[preset],
-  ...(workload === "content" && SEQUENCE_SECONDS[preset]),
+  ...(WORKLOADS[workload].byK6 && BY_K6[preset]),
 });
 
 /** For `duet`, `tax` and `self-test`, which restart two targets until they are decided. */

@@ -1,5 +1,5 @@
 import matrix from "../../servers/matrix.json" with { type: "json" };
-import { CLIENTS } from "../../shared/drivers/drivers.ts";
+import { CLIENTS, type Runtime } from "../../shared/drivers/drivers.ts";
 import { UsageError } from "../../shared/errors.ts";
 import stacks from "../../stacks/stacks.json" with { type: "json" };
 import { partsOf } from "./names.ts";
@@ -86,6 +86,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
   file: "CONTENT_FILE",
   pool: "POSTGRES_POOL",
   prepare: "POSTGRES_PREPARE",
+  tx: "POSTGRES_TX",
 };
 
 /**
@@ -129,6 +130,17 @@ function driverEnv(driver: string, store: boolean, stack?: Stack): Record<string
   if (store && driver === "memory") return { STORE: "memory" };
   const clients: readonly string[] = stack?.clients ?? Object.values(CLIENTS).flat();
   return store && clients.includes(driver) ? { STORE: "postgres", POSTGRES_CLIENT: driver } : { SQLITE_DRIVER: driver };
+}
+
+/** @returns a server that keeps content items on Postgres, whatever it would use otherwise. @throws UsageError where it cannot */
+export function onPostgres(spec: LocalSpec): LocalSpec {
+  const { SERVER = "", STORE, SQLITE_DRIVER } = spec.env;
+  const clients: readonly string[] = STACKS[SERVER]?.clients ?? CLIENTS[SERVER.split("-")[0] as Runtime];
+  if (STACKS[SERVER]?.workloads.includes("tpcb") === false)
+    throw new UsageError(`--servers has "${spec.name}": ${SERVER} has no /tx: leave it out of this workload`);
+  if (SQLITE_DRIVER || STORE === "memory")
+    throw new UsageError(`--servers has "${spec.name}": /tx is of Postgres: write @ and one of ${clients.join(" ")}`);
+  return { ...spec, env: { ...spec.env, STORE: "postgres" } };
 }
 
 /** `my-app=node app.js`: the name that it gets here, and the command of a shell. @throws UsageError */

@@ -1,6 +1,6 @@
 import type { Interval } from "../analysis/statistics.ts";
 import type { Row } from "../analysis/tables.ts";
-import { SEQUENCE } from "../plan/endpoints.ts";
+import { SEQUENCE, TRANSACTION } from "../plan/endpoints.ts";
 import type { Endpoint, Report } from "./report.ts";
 
 export const count = (value: number) => Math.round(value).toLocaleString("en-US");
@@ -126,6 +126,8 @@ function minutes(seconds: number): string {
 export const NOTES: Readonly<Record<string, string>> = {
   [SEQUENCE]:
     "a request is a whole sequence here: POST, GET, PUT, GET, DELETE, GET, each answer checked; its latency is their sum",
+  [TRANSACTION]:
+    "each request has an account, a teller, a branch and a delta of its own, drawn by k6; of every server balances and history added up",
 };
 
 /** What is shown of a server whatever the endpoint. */

@@ -2,6 +2,7 @@ import { copyFileSync, existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { SQL } from "bun";
 import { UsageError } from "../../shared/errors.ts";
+import { SUMS } from "../../shared/tpcb/tables.ts";
 import { folderOnDisk } from "./folders.ts";
 import { type Postgres, startPostgres } from "./postgres.ts";
 
@@ -23,7 +24,8 @@ export interface Stores {
 
 const CONTENTS = "content.db";
 
-export function openStores(signal: AbortSignal): Stores {
+/** @param scale of pgbench's tables, which databases have then instead of content items */
+export function openStores(signal: AbortSignal, scale?: number): Stores {
   let folder: string | undefined;
   let copies = 0;
   let databases: Promise<Databases> | undefined;
@@ -43,8 +45,9 @@ export function openStores(signal: AbortSignal): Stores {
     async open({ STORE, CONTENT_FILE }, cores) {
       if (STORE === "postgres") {
         const { DATABASE_URL } = process.env;
-        databases ??= DATABASE_URL ? given(DATABASE_URL, signal) : throwAway(signal);
-        return (await databases).open(cores);
+        databases ??= DATABASE_URL ? given(DATABASE_URL, signal, scale) : throwAway(signal, scale);
+        const store = await (await databases).open(cores);
+        return scale === undefined ? store : audited(store);
       }
       if (STORE === "sqlite" && CONTENT_FILE === undefined) return sqlite();
       return { env: {}, pid: null, close: async () => {} };
@@ -63,10 +66,10 @@ interface Databases {
 }
 
 /** A cluster for each server, so that what it costs can be told from what others cost. */
-async function throwAway(signal: AbortSignal): Promise<Databases> {
+async function throwAway(signal: AbortSignal, scale?: number): Promise<Databases> {
   const template = await startPostgres({ signal });
   try {
-    await createdb(["--postgres", template.url], signal);
+    await fill(template.url, signal, scale);
     await template.stopServer();
   } catch (error) {
     await template.stop();
@@ -82,7 +85,7 @@ async function throwAway(signal: AbortSignal): Promise<Databases> {
 }
 
 /** Databases in a server that runs already; what it costs is not seen. */
-async function given(url: string, signal: AbortSignal): Promise<Databases> {
+async function given(url: string, signal: AbortSignal, scale?: number): Promise<Databases> {
   const sql = new SQL({ url, max: 1 });
   const urlOf = (name: string) => Object.assign(new URL(url), { pathname: `/${name}` }).href;
   const create = async (name: string, template: string) => {
@@ -95,7 +98,7 @@ async function given(url: string, signal: AbortSignal): Promise<Databases> {
   const template = `http_benchmark_${process.pid}`;
   let made = 0;
   const filled = await create(template, "template0");
-  await createdb(["--postgres", filled.env.DATABASE_URL], signal);
+  await fill(filled.env.DATABASE_URL, signal, scale);
   return {
     open: () => create(`${template}_${++made}`, template),
     async close() {
@@ -103,6 +106,33 @@ async function given(url: string, signal: AbortSignal): Promise<Databases> {
       await sql.close();
     },
   };
+}
+
+const fill = (url: string, signal: AbortSignal, scale?: number) =>
+  createdb(["--postgres", url, ...(scale === undefined ? [] : ["--tpcb", "--scale", String(scale)])], signal);
+
+/** The same, closed by a look at its balances. */
+const audited = (store: ServerStore): ServerStore => ({
+  ...store,
+  async close() {
+    try {
+      await audit(store.env.DATABASE_URL as string);
+    } finally {
+      await store.close();
+    }
+  },
+});
+
+/** @throws UsageError where a transaction was lost, made twice or left half done. */
+async function audit(url: string): Promise<void> {
+  const sql = new SQL({ url, max: 1 });
+  try {
+    const [sums] = await sql.unsafe(SUMS);
+    if (new Set(Object.values(sums)).size === 1) return;
+    throw new UsageError(`balances and history do not add up: ${JSON.stringify(sums)}: the server is wrong`);
+  } finally {
+    await sql.close();
+  }
 }
 
 async function createdb(args: string[], signal: AbortSignal): Promise<void> {

@@ -40,22 +40,22 @@ const BASE_SCHEMAS = {
 
 const json = (schema: object) => ({ content: { "application/json": { schema } } });
 const ref = (name: keyof typeof SCHEMAS | keyof typeof BASE_SCHEMAS) => ({ $ref: `#/components/schemas/${name}` });
-const answer = (description: string, schema?: object) => ({ description, ...(schema && json(schema)) });
+export const answer = (description: string, schema?: object) => ({ description, ...(schema && json(schema)) });
 
 /** Errors by status; any operation on a store may answer the last two. */
 const ERRORS: Readonly<Record<number, string>> = {
   400: "What was asked for is malformed",
   404: "There is none",
-  409: "There is one with this id already",
+  409: "There is one with this id already, or a balance would be too large",
   413: "The body is too large",
   415: "The body is not said to be JSON",
   422: "The body's JSON is not as described",
   503: "The store cannot be reached; Retry-After says when to ask again",
   507: "The store is full",
 };
-const errors = (...statuses: number[]) =>
+export const errors = (...statuses: number[]) =>
   Object.fromEntries([...statuses, 503, 507].map((status) => [status, answer(ERRORS[status] as string, ref("Error"))]));
-const BODY_ERRORS = [400, 413, 415, 422];
+export const BODY_ERRORS = [400, 413, 415, 422];
 
 const reads = (name: keyof typeof SCHEMAS) => ({ requestBody: { required: true, ...json(ref(name)) } });
 const id = { name: "id", in: "path", required: true, schema: ref("Id") };

@@ -1,7 +1,7 @@
 import { ulid } from "ulid";
 import type { Input, Route } from "../contract.ts";
 import { HttpError, notFound } from "../errors.ts";
-import { integer, segment } from "../input.ts";
+import { integer, queryOf, segment } from "../input.ts";
 import { settle } from "../settle.ts";
 import type { Store } from "../stores/store.ts";
 import { type Content, isId, MAX_LIMIT, newContent, newDraft, newUser } from "./schema.ts";
@@ -75,8 +75,8 @@ function idOf(input: Input): string {
   throw new HttpError(400, `id must be a ULID, not ${JSON.stringify(id)}`);
 }
 
-function list(store: Store, { url = "" }: Input) {
-  const query = new URLSearchParams(url.slice(`${url}?`.indexOf("?") + 1));
+function list(store: Store, input: Input) {
+  const query = queryOf(input);
   const limit = integer("limit", query.get("limit") ?? String(LIMIT), MAX_LIMIT);
   const after = query.get("after") ?? "";
   if (after !== "" && !isId(after)) throw new HttpError(400, `after must be a ULID, not ${JSON.stringify(after)}`);

@@ -49,7 +49,7 @@ const draft = {
   data: { default: null, description: `any JSON, nested at most ${MAX_DEPTH} deep` },
 };
 const user = { name: text(200), email: text(200) };
-const object = (properties: Record<string, object>, required = Object.keys(properties)) => ({
+export const object = (properties: Record<string, object>, required = Object.keys(properties)) => ({
   type: "object",
   properties,
   required,
@@ -77,7 +77,7 @@ export const SCHEMAS = {
 const ajv = new Ajv2020({ useDefaults: true, strictTypes: false });
 
 /** @returns a function that gives a body back, defaults filled in. @throws HttpError 422 that says what is wrong with it. */
-function validator<T>(schema: object): (body: unknown) => T {
+export function validator<T>(schema: object): (body: unknown) => T {
   const isValid = ajv.compile<T>(schema);
   return (body) => {
     if (isValid(body)) return body;

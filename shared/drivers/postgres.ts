@@ -1,6 +1,8 @@
 import { connect as connectTo } from "node:net";
 import postgres from "postgres";
-import type { Connect, Row } from "../contract.ts";
+import type { Connect, Query, Row } from "../contract.ts";
+import { WAITS } from "./drivers.ts";
+import { patience } from "./patience.ts";
 
 interface Address {
   readonly host: readonly string[];
@@ -9,39 +11,49 @@ interface Address {
 }
 
 const connect: Connect = ({ url, pool, prepare }) => {
+  const queryOf =
+    (sql: postgres.ISql): Query =>
+    async (_, text, values) => {
+      const rows = await sql.unsafe<Row[]>(text, [...values], { prepare });
+      return { rows: [...rows], changes: rows.count };
+    };
+
   /**
    * Where a connection breaks, postgres 3.4.9 may wait for ever, or take the next answer for that of a query it has lost
    * (porsager/postgres#1193, #1208). So all that waits for any of the pool's connections fails, and there is a new pool.
    */
   function open() {
-    const waiting = new Set<(error: Error) => void>();
-    const fail = (error: Error) => {
-      if (current.sql === sql) current = open();
-      for (const reject of waiting) reject(error);
-      void sql.end({ timeout: 0 });
-    };
     const socket = ({ host: [host], port: [port = 0], path }: Address) => {
       const socket = path ? connectTo(path) : connectTo(port, host);
-      const ended = () => socket.writableEnded || fail(Object.assign(new Error("ended"), { code: "ECONNRESET" }));
-      return socket.once("error", fail).once("end", ended);
+      const ended = () =>
+        socket.writableEnded || waiting.fail(Object.assign(new Error("ended"), { code: "ECONNRESET" }));
+      return socket.once("error", (error) => waiting.fail(error)).once("end", ended);
     };
-    const options = { max: pool, prepare, connect_timeout: 2, idle_timeout: 10, onnotice: () => {}, socket };
+    const options = {
+      max: pool,
+      prepare,
+      connect_timeout: WAITS.connect,
+      idle_timeout: 10,
+      connection: { statement_timeout: WAITS.statement * 1e3 },
+      onnotice: () => {},
+      socket,
+    };
     const sql = postgres(url, options);
-    return { sql, waiting };
+    const waiting = patience(() => {
+      if (current.sql === sql) current = open();
+      void sql.end({ timeout: 0 });
+    });
+    return { sql, waiting, query: queryOf(sql) };
   }
   let current = open();
   return {
-    async query(_, text, values) {
-      const { sql, waiting } = current;
-      const { promise, resolve, reject } = Promise.withResolvers<postgres.RowList<Row[]>>();
-      waiting.add(reject);
-      sql.unsafe(text, [...values], { prepare }).then(resolve, reject);
-      try {
-        const rows = await promise;
-        return { rows: [...rows], changes: rows.count };
-      } finally {
-        waiting.delete(reject);
-      }
+    query(...asked) {
+      const { waiting, query } = current;
+      return waiting.until(query(...asked));
+    },
+    transaction<T>(work: (query: Query) => Promise<T>) {
+      const { waiting, sql } = current;
+      return waiting.until(sql.begin((own) => work(queryOf(own))) as Promise<T>);
     },
     close: () => current.sql.end(),
   };

@@ -5,7 +5,7 @@ import type { Store } from "./store.ts";
 const OPEN: Readonly<Record<string, (config: Config) => Promise<Store>>> = {
   sqlite: async ({ driver, sqlite }) => (await import("./sqlite.ts")).openSqlite(driver, sqlite),
   memory: async () => openMemory(),
-  postgres: async ({ client, postgres }) => (await import("./postgres.ts")).openPostgres(client, postgres),
+  postgres: async ({ client, postgres, tx }) => (await import("./postgres.ts")).openPostgres(client, postgres, tx),
 };
 
 /** The store that STORE names: opened by the first `get`, which gives a promise until it is open. */

@@ -2,6 +2,7 @@ import type { User } from "../content/schema.ts";
 import type { Connect, Connection, Row, Value } from "../contract.ts";
 import { driver } from "../drivers/drivers.ts";
 import { UsageError, unavailable } from "../errors.ts";
+import { transactor } from "../tpcb/transact.ts";
 import { MIGRATIONS } from "./migrations.ts";
 import { conflict, fromContent, fromDraft, full, SQL, type Store, toContent } from "./store.ts";
 
@@ -10,8 +11,8 @@ type Client = ReturnType<Connect>;
 /** Number of the advisory lock under which one process at a time migrates; any number that nobody else uses. */
 const LOCK = 7_307;
 
-/** @throws UsageError where the database cannot be reached or written. */
-export async function openPostgres(client: string, connection: Connection): Promise<Store> {
+/** @param tx how transactions of pgbench are asked @throws UsageError where the database cannot be reached or written. */
+export async function openPostgres(client: string, connection: Connection, tx = "statements"): Promise<Store> {
   const connect = await driver<Connect>(client);
   try {
     const migrating = connect({ ...connection, pool: 1 });
@@ -20,7 +21,7 @@ export async function openPostgres(client: string, connection: Connection): Prom
     } finally {
       await migrating.close();
     }
-    return storeOf(connect(connection));
+    return storeOf(connect(connection), tx);
   } catch (cause) {
     const { code, message } = cause as { code?: string; message: string };
     const url = connection.url.replace(/\/\/.*@/, "//");
@@ -38,7 +39,8 @@ async function migrate({ query }: Client): Promise<void> {
   }
 }
 
-function storeOf(client: Client): Store {
+function storeOf(client: Client, tx: string): Store {
+  const transact = transactor(client, tx);
   const ask = async (statement: keyof typeof SQL, values: readonly Value[], id = "") => {
     try {
       return await client.query(statement, NUMBERED[statement], values);
@@ -55,6 +57,10 @@ function storeOf(client: Client): Store {
     list: async (after, limit) => (await ask("list", [after, limit])).rows.map(toContent),
     users: async (limit) => (await ask("users", [limit])).rows as unknown as User[],
     addUser: async ({ name, email }) => (await ask("addUser", [name, email])).rows[0] as unknown as User,
+    transact: (transfer) =>
+      transact(transfer).catch((error) => {
+        throw failureOf(error);
+      }),
     close: () => client.close(),
   };
 }
@@ -71,12 +77,13 @@ const NUMBERED = Object.fromEntries(
 const FAILURES: readonly [code: RegExp, error: (id: string) => Error][] = [
   [/^23505$/, conflict],
   [/^53100$/, full],
-  [/^(08|53|57P0)/, () => unavailable],
+  [/^(08|53|57014|57P0)/, () => unavailable],
   [/^(ECONN|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)/, () => unavailable],
-  [/^(CONNECT|ERR_POSTGRES_CONNECTION|Connection terminated|timeout exceeded)/, () => unavailable],
+  [/^(CONNECT|ERR_POSTGRES_CONNECTION|Connection terminated)/, () => unavailable],
+  [/^(timeout exceeded|Query read timeout|Client has encountered a connection error)/, () => unavailable],
 ];
 
-function failureOf(error: unknown, id: string): unknown {
+function failureOf(error: unknown, id = ""): unknown {
   const { code, errno, message } = error as { code?: string; errno?: string; message: string };
   const said = [errno, code, message].map(String);
   const failure = FAILURES.find(([pattern]) => said.some((text) => pattern.test(text)));

@@ -1,5 +1,6 @@
 import type { Content, Draft, NewUser, User } from "../content/schema.ts";
 import { HttpError } from "../errors.ts";
+import type { Transfer } from "../tpcb/schema.ts";
 
 /**
  * Where content items and users are kept. What is written is durable, as far as the settings of the store promise it, when a
@@ -18,6 +19,8 @@ export interface Store {
   /** @returns the first users by id. */
   users(limit: number): User[] | Promise<User[]>;
   addUser(user: NewUser): User | Promise<User>;
+  /** pgbench's transaction; in Postgres only. @returns the account's balance then */
+  transact?(transfer: Transfer): Promise<number>;
   close(): void | Promise<void>;
 }
 

@@ -197,3 +197,32 @@ test("aborting ends k6, and what its sequences had created is gone", async () =>
   await until(() => loading(contents.url).length === 0);
   expect(contents.stored.size).toBe(0);
 });
+
+test("transactions are drawn from all there are, and what is not 200 with a balance is an error", async () => {
+  const seen: Record<string, number>[] = [];
+  const server = Bun.serve({
+    port: 0,
+    async fetch(request) {
+      seen.push((await request.json()) as Record<string, number>);
+      if (seen.length % 10 === 0) return Response.json({ error: "away" }, { status: 503 });
+      return Response.json(seen.length % 10 === 1 ? {} : { abalance: -1 });
+    },
+  });
+  const load = await loadSequence(`http://127.0.0.1:${server.port}`, closed, undefined, never, 2);
+  server.stop(true);
+  expect(seen.length).toBeGreaterThan(500);
+  expect(load).toMatchObject({ requests: seen.length, refused: Math.floor(seen.length / 10), sockets: 4, steps: {} });
+  expect(load.errors).toBe(Math.floor(seen.length / 10) + Math.floor((seen.length + 9) / 10));
+  const values = (name: string) => seen.map((transfer) => transfer[name] as number);
+  const distinct = (name: string) => [...new Set(values(name))].sort((a, b) => a - b);
+  expect(distinct("bid")).toEqual([1, 2]);
+  expect(distinct("tid")).toEqual(Array.from({ length: 20 }, (_, i) => i + 1));
+  for (const [name, least, most] of [
+    ["aid", 1, 200_000],
+    ["delta", -5_000, 5_000],
+  ] as const) {
+    const width = most - least;
+    expect(Math.min(...values(name))).toBeWithin(least, least + width / 20);
+    expect(Math.max(...values(name))).toBeWithin(most - width / 20, most + 1);
+  }
+});

@@ -4,6 +4,7 @@ import { readdirSync } from "node:fs";
 import { SQL } from "bun";
 import { ON_DISK } from "../../bench/stores/folders.ts";
 import { findPrograms, startPostgres } from "../../bench/stores/postgres.ts";
+import { openStores } from "../../bench/stores/stores.ts";
 import {
   bench,
   describeIf,
@@ -54,6 +55,45 @@ describeIf(postgres, "no PostgreSQL", "bench.sh --workload content", () => {
     expect(text).toContain("What bun-raw@memory answered is gone when the server ends.");
     expect(text).toMatch(/memory instead of bun:sqlite on bun: CPU time × 0\.\d\d .* at content|content: not ranked/);
     await until(() => foldersOf(program).length === 0);
+  });
+
+  test("--workload tpcb: transactions by each client, whose balances add up", async () => {
+    const file = newFile();
+    const servers = "bun-raw,bun-raw@postgres+tx=function,node-raw@pg+prepare=false";
+    const program = run(bench(file, "--details", "--workload", "tpcb", "--scale", "1", "--servers", servers));
+    const { code } = await program.ended;
+    expect([code, program.output()]).toEqual([0, expect.stringContaining(" slices in ")]);
+    const rows = rowsOf(file);
+    expect(new Set(rows.map(({ Endpoint }) => Endpoint))).toEqual(new Set(["POST /tx"]));
+    for (const row of rows) expect(row).toMatchObject({ "Error Count": "0" });
+    const drivers = new Set(rows.map(({ Name, Driver = "" }) => `${Name}: ${Driver.split(" ")[0]}`));
+    expect([...drivers].sort()).toEqual([
+      "bun-raw: bun:sql",
+      "bun-raw@postgres+tx=function: postgres",
+      "node-raw@pg+prepare=false: pg",
+    ]);
+    expect(program.output().replaceAll("\n  ", " ")).toContain("(Postgres with synchronous_commit, as it comes)");
+    await until(() => foldersOf(program).length === 0);
+  });
+
+  test("balances that do not add up end the run", async () => {
+    const stores = openStores(new AbortController().signal, 1);
+    try {
+      const [right, wrong] = [
+        await stores.open({ STORE: "postgres" }, undefined),
+        await stores.open({ STORE: "postgres" }, undefined),
+      ];
+      const sql = new SQL({ url: wrong.env.DATABASE_URL as string, max: 1 });
+      await sql.unsafe("UPDATE pgbench_accounts SET abalance = 7 WHERE aid = 1");
+      await sql.close();
+      await right.close();
+      await expect(wrong.close()).rejects.toThrow(
+        'balances and history do not add up: {"accounts":"7","tellers":"0","branches":"0","history":"0"}',
+      );
+    } finally {
+      await stores.close();
+    }
+    expect(readdirSync(ON_DISK).filter((name) => name.includes(`-postgres-${process.pid}-`)).length).toBeLessThan(2);
   });
 
   test("Ctrl-C leaves whole rows, no process and no data", async () => {
@@ -141,6 +181,10 @@ test.each([
   ],
   [["--endpoints", "content"], '"content" writes: give --workload content or users'],
   [["--workload", "content", "--docker"], "--workload content starts servers on this machine"],
+  [["--endpoints", "POST /tx"], '"POST /tx" writes: give --workload tpcb'],
+  [["--workload", "tpcb", "--servers", "bun-raw@memory"], "/tx is of Postgres: write @ and one of bun:sql pg postgres"],
+  [["--workload", "tpcb", "--servers", "node-raw@node:sqlite"], "/tx is of Postgres: write @ and one of pg postgres"],
+  [["--workload", "tpcb", "--servers", "go"], "go has no /tx: leave it out of this workload"],
   [["--servers", "bun-raw+journal=wal"], '"journal=wal" of "bun-raw+journal=wal" is none of journal='],
   [["--workload", "users", "--servers", "bun-raw+speed=1"], '"speed=1" of "bun-raw+speed=1" is none of journal='],
   [["--workload", "users", "--servers", "bun-raw+journal=off"], 'SQLITE_JOURNAL is "off": set it to one of wal delete'],

@@ -31,6 +31,7 @@ const OF_STORES: readonly Mistake[] = [
   [{ POSTGRES_CLIENT: "mysql" }, /^POSTGRES_CLIENT is "mysql": on \w+ set it to one of .*pg postgres$/],
   [{ POSTGRES_POOL: "0" }, /^POSTGRES_POOL is "0": set it to an integer from 1 to 1000$/],
   [{ POSTGRES_PREPARE: "1" }, /^POSTGRES_PREPARE is "1": set it to one of true false$/],
+  [{ POSTGRES_TX: "cte" }, /^POSTGRES_TX is "cte": set it to one of statements function$/],
   [
     { STORE: "sqlite", CONTENT_FILE: unmade },
     /^CONTENT_FILE ".*unmade\/content.db" cannot be written \(.+\): set it to a/,

@@ -24,7 +24,7 @@ const LONG = process.env.LONG === "1";
 const KILLS = LONG ? 20 : 2;
 const WRITERS = 100;
 const IDS_EACH = 5;
-/** More than SQLite waits for a lock, or a client of Postgres for a connection. */
+/** More than SQLite waits for a lock, or a client of Postgres for an answer. */
 const HANG_MS = 8_000;
 const RECOVERY_MS = 2_000;
 const CALM_MS = LONG ? 1_500 : 500;

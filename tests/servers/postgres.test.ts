@@ -7,7 +7,20 @@ import { join } from "node:path";
 import { SQL } from "bun";
 import { findPrograms, type Postgres, startPostgres } from "../../bench/stores/postgres.ts";
 import { family } from "../../bench/targets/usage.ts";
-import { describeIf, finish, run, scratch, until } from "../harness.ts";
+import type { Connect } from "../../shared/contract.ts";
+import { CLIENTS, driver, type Runtime, WAITS } from "../../shared/drivers/drivers.ts";
+import {
+  describeIf,
+  finish,
+  makeDatabase,
+  run,
+  type Server,
+  scratch,
+  startServer,
+  stopServer,
+  testIf,
+  until,
+} from "../harness.ts";
 
 const MODULE = join(import.meta.dir, "../../bench/stores/postgres.ts");
 const linux = process.platform === "linux";
@@ -135,6 +148,62 @@ describeIf(findPrograms() !== null, "PostgreSQL is not installed", "postgres", (
 
   test("a start is ended by its signal", async () => {
     await expect(startPostgres({ signal: AbortSignal.timeout(20) })).rejects.toThrow("timed out");
+  });
+
+  testIf(linux, "only Linux tells a process's children", "one that is frozen is a 503 in time", async () => {
+    const frozen = await started();
+    const DB_FILE = makeDatabase(join(folder, "data.db"), 10);
+    const kinds = (Object.keys(CLIENTS) as Runtime[]).flatMap((runtime) =>
+      CLIENTS[runtime].map((POSTGRES_CLIENT) => ({ SERVER: `${runtime}-raw`, POSTGRES_CLIENT })),
+    );
+    const env = { STORE: "postgres", DATABASE_URL: frozen.url, DB_FILE };
+    const servers = await Promise.all(kinds.map((kind) => startServer({ ...env, ...kind })));
+    /** More at once than there are connections. */
+    const askAll = async ({ url }: Server) => {
+      const since = performance.now();
+      const answers = await Promise.all(Array.from({ length: 30 }, () => fetch(`${url}/content`)));
+      const says = answers.map(({ status, headers }) => `${status} ${headers.get("retry-after")}`);
+      return { says: [...new Set(says)], ms: performance.now() - since };
+    };
+    try {
+      for (const { says } of await Promise.all(servers.map(askAll))) expect(says).toEqual(["200 null"]);
+      const pids = family(frozen.pid as number);
+      for (const pid of pids) process.kill(pid, "SIGSTOP");
+      try {
+        // By connections that were open before, and by new ones.
+        for (const connections of ["open", "new"]) {
+          for (const [i, { says, ms }] of (await Promise.all(servers.map(askAll))).entries()) {
+            expect([kinds[i], connections, says]).toEqual([kinds[i], connections, ["503 1"]]);
+            expect(ms).toBeLessThan((WAITS.answer + 2) * 1e3);
+          }
+        }
+        for (const { url } of servers) expect((await fetch(`${url}/plain`)).status).toBe(200);
+      } finally {
+        for (const pid of pids) process.kill(pid, "SIGCONT");
+      }
+      for (const { url, output } of servers) {
+        await until(async () => (await fetch(`${url}/content`)).status === 200);
+        expect(output()).toBe("");
+      }
+    } finally {
+      await Promise.all(servers.map(stopServer));
+    }
+  });
+
+  test("a statement that takes too long is given up by Postgres, and the others are not", async () => {
+    await Promise.all(
+      CLIENTS.bun.map(async (client) => {
+        const connect = await driver<Connect>(client);
+        const { query, close } = connect({ url: postgres.url, pool: 2, prepare: true });
+        const slow = query("slow", "SELECT pg_sleep($1)", [3 * WAITS.statement]).then(
+          () => "slept",
+          ({ code, errno }) => errno ?? code,
+        );
+        expect((await query("quick", "SELECT $1::int AS one", [1])).rows).toEqual([{ one: 1 }]);
+        expect([client, await slow]).toEqual([client, "57014"]);
+        await close();
+      }),
+    );
   });
 
   test.each(["SIGKILL", "its end"] as const)("nothing is left of a process after %s", async (how) => {

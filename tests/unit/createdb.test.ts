@@ -90,6 +90,8 @@ test("bad input is one line and exit 1", async () => {
     [["--file", join(folder, "no/such/data.db"), "--rows", "10"], "cannot be written"],
     [["--file", text, "--rows", "10"], "is no SQLite database"],
     [["--file", "/proc/data.db", "--rows", "10"], "cannot be written"],
+    [["--tpcb", "--scale", "0"], "option '--scale <n>' argument '0' is invalid. It must be an integer from 1 to"],
+    [["--tpcb", "--postgres", "postgres://me:secret@127.0.0.1:1/x"], '"postgres://127.0.0.1:1/x" cannot be written'],
     [["--colour"], "unknown option"],
     [["extra"], "too many arguments"],
   ];

@@ -1,0 +1,35 @@
+import { answer, BODY_ERRORS, errors, openapi } from "../content/openapi.ts";
+import { TPCB_SCHEMAS } from "./schema.ts";
+
+const ref = (name: keyof typeof TPCB_SCHEMAS) => ({ $ref: `#/components/schemas/${name}` });
+const balance = { 200: answer("The balance of the account then", ref("Balance")) };
+const parameters = Object.entries(TPCB_SCHEMAS.Transfer.properties).map(([name, schema]) => ({
+  name,
+  in: "query",
+  required: true,
+  schema,
+}));
+
+const paths = {
+  "/tx": {
+    post: {
+      operationId: "transact",
+      summary: "Add to the balances of an account, a teller and a branch, and to the history: all or nothing",
+      requestBody: { required: true, content: { "application/json": { schema: ref("Transfer") } } },
+      responses: { ...balance, ...errors(404, 409, ...BODY_ERRORS) },
+    },
+    get: {
+      operationId: "transactByQuery",
+      summary: "The same",
+      parameters,
+      responses: { ...balance, ...errors(400, 404, 409) },
+    },
+  },
+};
+
+/** The description of all endpoints of a server on Postgres. */
+export const openapiOfPostgres = {
+  ...openapi,
+  paths: { ...openapi.paths, ...paths },
+  components: { schemas: { ...openapi.components.schemas, ...TPCB_SCHEMAS } },
+};
