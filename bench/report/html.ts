@@ -7,7 +7,7 @@ import { heatMap, tiles } from "./card.ts";
 import { COLUMNS, coldTable, NOTES, otherTables, overview, ratio, remarkLine, SERVER_COLUMNS, word } from "./format.ts";
 import { COLORS, markOf, SHAPES } from "./page/charts.ts";
 import { TYPICAL } from "./picture.ts";
-import { PERCENTILES, type Report } from "./report.ts";
+import { type Endpoint, PERCENTILES, type Report } from "./report.ts";
 import { precisionLine } from "./terminal.ts";
 
 const folder = join(import.meta.dirname, "page");
@@ -38,7 +38,7 @@ export async function html(report: Report): Promise<string> {
     word,
     legend: legendOf(report),
     filters: filtersOf(report),
-    data: embedded({ endpoints: report.endpoints, percentiles: PERCENTILES }),
+    data: embedded({ endpoints: report.endpoints.map(drawn), percentiles: PERCENTILES }),
     script: await bundle(),
     style: readFileSync(join(folder, "style.css"), "utf8"),
   });
@@ -66,6 +66,12 @@ function filtersOf({ endpoints }: Report): Record<string, string[]> {
 }
 
 /** In a script element nothing may look like its end. */
+/** Pairs and ranks stand in the tables. */
+const drawn = ({ comparison, ...endpoint }: Endpoint) => ({
+  ...endpoint,
+  comparison: comparison && { effects: comparison.effects },
+});
+
 /** Four digits are more than a chart shows. */
 const embedded = (data: unknown) =>
   JSON.stringify(data, (_, one) => (typeof one === "number" ? Number(one.toPrecision(4)) : one)).replaceAll(
