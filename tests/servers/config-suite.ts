@@ -33,13 +33,13 @@ export const MISTAKES: readonly Mistake[] = [
 /** What the framework itself finds. */
 export const OF_LISTENING: readonly Mistake[] = [[{ HOST: "192.0.2.1" }, /192\.0\.2\.1:\d+ cannot be listened on/]];
 
-/** Starts a server with each. */
-export async function expectRefused(server: string, mistakes: readonly Mistake[]): Promise<void> {
+/** Starts a server with each. @param file that has rows, where they are not about it */
+export async function expectRefused(server: string, mistakes: readonly Mistake[], file = database): Promise<void> {
   const port = String(await freePort());
   for (const [env, message] of mistakes) {
     const { code, output } = await finish(["sh", "servers/start.sh"], {
       SERVER: server,
-      DB_FILE: database,
+      DB_FILE: file,
       PORT: port,
       ...env,
     });

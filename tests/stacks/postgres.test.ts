@@ -99,22 +99,27 @@ describeIf(findPrograms() !== null, "PostgreSQL is not installed", "Postgres", (
 
       test("mistakes are one line", () => {
         const away = "postgres://me:secret@127.0.0.1:1/my";
-        return expectRefused(server, [
-          [{ STORE: "redis" }, /^STORE is "redis": set it to one of sqlite .*postgres$/],
+        // The other files' database went with their tests.
+        return expectRefused(
+          server,
           [
-            { POSTGRES_CLIENT: "mysql" },
-            new RegExp(`^POSTGRES_CLIENT is "mysql": on ${runtime} set it to one of ${clients.join(" ")}$`),
+            [{ STORE: "redis" }, /^STORE is "redis": set it to one of sqlite .*postgres$/],
+            [
+              { POSTGRES_CLIENT: "mysql" },
+              new RegExp(`^POSTGRES_CLIENT is "mysql": on ${runtime} set it to one of ${clients.join(" ")}$`),
+            ],
+            [{ POSTGRES_POOL: "0" }, /^POSTGRES_POOL is "0": set it to an integer from 1 to 1000$/],
+            [{ POSTGRES_PREPARE: "1" }, /^POSTGRES_PREPARE is "1": set it to one of true false$/],
+            ...clients.map(
+              (client) =>
+                [
+                  { STORE: "postgres", POSTGRES_CLIENT: client, DATABASE_URL: away },
+                  /^postgres:\/\/127.0.0.1:1\/my cannot be used \((?!.*secret).+\): start Postgres, or fix DATABASE_URL$/,
+                ] as const,
+            ),
           ],
-          [{ POSTGRES_POOL: "0" }, /^POSTGRES_POOL is "0": set it to an integer from 1 to 1000$/],
-          [{ POSTGRES_PREPARE: "1" }, /^POSTGRES_PREPARE is "1": set it to one of true false$/],
-          ...clients.map(
-            (client) =>
-              [
-                { STORE: "postgres", POSTGRES_CLIENT: client, DATABASE_URL: away },
-                /^postgres:\/\/127.0.0.1:1\/my cannot be used \((?!.*secret).+\): start Postgres, or fix DATABASE_URL$/,
-              ] as const,
-          ),
-        ]);
+          DB_FILE,
+        );
       });
     });
   }
