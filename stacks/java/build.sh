@@ -2,21 +2,16 @@
 # Builds the servers with Maven, unless nothing has changed since the last time.
 set -eu
 cd "$(dirname "$0")"
+# shellcheck source=stacks/toolchain.sh
+. ../toolchain.sh
 
-missing() {
-  echo "stacks/java needs $1" >&2
-  exit 69
-}
 jdk="a JDK, 17 or later, and Maven, 3.8 or later: apt-get install openjdk-17-jdk-headless maven"
 for tool in java javac mvn; do
   command -v "$tool" >/dev/null || missing "$jdk"
 done
 
 openapi=spring/target/openapi
-if [ ! -f $openapi/openapi.json ] || [ -n "$(find openapi.ts ../../shared -newer $openapi/openapi.json)" ]; then
-  command -v bun >/dev/null || missing "bun 1.4, with the packages of the repository: https://bun.sh, then bun install"
-  bun openapi.ts
-fi
+describe "$openapi"
 
 stamp=target/built
 sources=$(find pom.xml ./*/pom.xml ./*/src $openapi -type f | sort | xargs cksum)

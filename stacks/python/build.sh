@@ -2,11 +2,8 @@
 # Installs what requirements.txt locks into .venv, unless it is there already, and makes build/, which content.py answers.
 set -eu
 cd "$(dirname "$0")"
-
-missing() {
-  echo "stacks/python needs $1" >&2
-  exit 69
-}
+# shellcheck source=stacks/toolchain.sh
+. ../toolchain.sh
 packages="Python 3.11 with venv and headers, a C compiler and libev: \
 apt-get install python3-venv python3-dev gcc libc6-dev libev-dev"
 python=$(command -v python3.11 || command -v python3) || missing "$packages"
@@ -16,10 +13,7 @@ include=$("$python" -c 'import sysconfig; print(sysconfig.get_path("include"))')
 printf '#include <Python.h>\n#include <ev.h>\n' |
   cc -E "-I$include" -I/usr/include/libev -I/opt/homebrew/include - >/dev/null 2>&1 || missing "$packages"
 
-if [ ! -f build/openapi.json ] || [ -n "$(find openapi.ts ../../shared -newer build/openapi.json)" ]; then
-  command -v bun >/dev/null || missing "bun 1.4, with the packages of the repository: https://bun.sh, then bun install"
-  bun openapi.ts
-fi
+describe build
 
 lock="$("$python" -VV) $(cksum requirements.txt)"
 if [ "$lock" = "$(cat .venv/lock 2>/dev/null)" ]; then exit; fi

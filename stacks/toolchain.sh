@@ -1,0 +1,26 @@
+# shellcheck shell=sh
+# What the build.sh of several stacks does alike; sourced in the folder of the stack.
+
+# missing WHAT: says what the stack needs, and exits as sysexits.h has it for what is not there.
+missing() {
+  echo "stacks/${PWD##*/} needs $1" >&2
+  exit 69
+}
+
+# describe FOLDER: makes there what the server answers to /openapi.json and /docs, unless it is there.
+describe() {
+  if [ -f "$1/openapi.json" ] && [ -z "$(find ../openapi.ts ../../shared -newer "$1/openapi.json")" ]; then return; fi
+  command -v bun >/dev/null || missing "bun 1.4, with the packages of the repository: https://bun.sh, then bun install"
+  bun ../openapi.ts "$1"
+}
+
+# packages: installs those of a stack on Node.
+packages() {
+  PATH="$PWD/../../node_modules/.bin:$PWD/../../.tools/bin:$PATH" # the pinned ones, where they are installed
+  command -v bun >/dev/null || missing "Bun 1.4, which ./bench.sh installs: https://bun.sh"
+  release=$(node --version 2>/dev/null || true) # e.g. v26.10.0
+  major=${release#v}
+  [ "$(printf '%d' "${major%%.*}" 2>/dev/null)" -ge 24 ] || missing "Node.js 24 or later, which ./bench.sh installs: https://nodejs.org"
+  [ -d ../../node_modules ] || missing "the packages of the repository: bun install"
+  bun install --frozen-lockfile --silent
+}
