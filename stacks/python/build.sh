@@ -18,5 +18,5 @@ describe build
 lock="$("$python" -VV) $(cksum requirements.txt)"
 if [ "$lock" = "$(cat .venv/lock 2>/dev/null)" ]; then exit; fi
 "$python" -m venv --clear .venv
-.venv/bin/pip install -qq --disable-pip-version-check --no-input --require-hashes -r requirements.txt
+.venv/bin/pip install -qq --disable-pip-version-check --no-input --no-deps -r requirements.txt
 printf '%s\n' "$lock" >.venv/lock
