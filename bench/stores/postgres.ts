@@ -50,7 +50,7 @@ const PASSWORD = "password";
 /** macOS may not have C.UTF-8; C sorts the same. */
 const LOCALE = process.platform === "darwin" ? "C" : "C.UTF-8";
 const INITDB = ["--auth=scram-sha-256", "--encoding=UTF8", `--locale=${LOCALE}`, "--no-sync"];
-const READY_MS = 30_000;
+const READY_MS = 60_000;
 /** How long it may take to end: a shutdown writes what is still in memory. */
 const STOP_MS = 10_000;
 

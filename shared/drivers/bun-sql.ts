@@ -1,7 +1,7 @@
 import { SQL } from "bun";
 import type { Connect, Query, Row } from "../contract.ts";
 import { WAITS } from "./drivers.ts";
-import { patience } from "./patience.ts";
+import { patient } from "./patience.ts";
 
 const queryOf =
   (sql: SQL): Query =>
@@ -10,27 +10,14 @@ const queryOf =
     return { rows: [...rows], changes: rows.count ?? 0 };
   };
 
-const connect: Connect = ({ url, pool, prepare }) => {
-  function open() {
+const connect: Connect = ({ url, pool, prepare }) =>
+  patient(() => {
     const connection = { statement_timeout: WAITS.statement * 1e3 };
-    const sql = new SQL({ url, max: pool, prepare, connectionTimeout: WAITS.connect, connection });
-    const waiting = patience(() => {
-      if (current.sql === sql) current = open();
-      void sql.close({ timeout: 0 });
-    });
-    return { sql, waiting, query: queryOf(sql) };
-  }
-  let current = open();
-  return {
-    query(...asked) {
-      const { waiting, query } = current;
-      return waiting.until(query(...asked));
-    },
-    transaction<T>(work: (query: Query) => Promise<T>) {
-      const { waiting, sql } = current;
-      return waiting.until(sql.begin((own) => work(queryOf(own))) as Promise<T>);
-    },
-    close: () => current.sql.close(),
-  };
-};
+    const sql = new SQL(url, { max: pool, prepare, connectionTimeout: WAITS.connect, connection });
+    return {
+      query: queryOf(sql),
+      transaction: (work) => sql.begin((own) => work(queryOf(own))),
+      close: (atOnce) => sql.close(atOnce ? { timeout: 0 } : undefined),
+    };
+  });
 export default connect;

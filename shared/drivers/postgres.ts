@@ -2,7 +2,7 @@ import { connect as connectTo } from "node:net";
 import postgres from "postgres";
 import type { Connect, Query, Row } from "../contract.ts";
 import { WAITS } from "./drivers.ts";
-import { patience } from "./patience.ts";
+import { patient } from "./patience.ts";
 
 interface Address {
   readonly host: readonly string[];
@@ -22,12 +22,11 @@ const connect: Connect = ({ url, pool, prepare }) => {
    * Where a connection breaks, postgres 3.4.9 may wait for ever, or take the next answer for that of a query it has lost
    * (porsager/postgres#1193, #1208). So all that waits for any of the pool's connections fails, and there is a new pool.
    */
-  function open() {
+  return patient((fail) => {
     const socket = ({ host: [host], port: [port = 0], path }: Address) => {
       const socket = path ? connectTo(path) : connectTo(port, host);
-      const ended = () =>
-        socket.writableEnded || waiting.fail(Object.assign(new Error("ended"), { code: "ECONNRESET" }));
-      return socket.once("error", (error) => waiting.fail(error)).once("end", ended);
+      const ended = () => socket.writableEnded || fail(Object.assign(new Error("ended"), { code: "ECONNRESET" }));
+      return socket.once("error", fail).once("end", ended);
     };
     const options = {
       max: pool,
@@ -39,23 +38,11 @@ const connect: Connect = ({ url, pool, prepare }) => {
       socket,
     };
     const sql = postgres(url, options);
-    const waiting = patience(() => {
-      if (current.sql === sql) current = open();
-      void sql.end({ timeout: 0 });
-    });
-    return { sql, waiting, query: queryOf(sql) };
-  }
-  let current = open();
-  return {
-    query(...asked) {
-      const { waiting, query } = current;
-      return waiting.until(query(...asked));
-    },
-    transaction<T>(work: (query: Query) => Promise<T>) {
-      const { waiting, sql } = current;
-      return waiting.until(sql.begin((own) => work(queryOf(own))) as Promise<T>);
-    },
-    close: () => current.sql.end(),
-  };
+    return {
+      query: queryOf(sql),
+      transaction: <T>(work: (query: Query) => Promise<T>) => sql.begin((own) => work(queryOf(own))) as Promise<T>,
+      close: (atOnce) => sql.end(atOnce ? { timeout: 0 } : undefined),
+    };
+  });
 };
 export default connect;
