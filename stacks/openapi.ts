@@ -1,9 +1,15 @@
-/** Writes what the other servers answer to /openapi.json and /docs, for a server to carry or send: `bun stacks/openapi.ts FOLDER`. */
+/** Writes what the other servers answer to /openapi.json and /docs, on Postgres too, for a server to carry or send: `bun stacks/openapi.ts FOLDER`. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { openapi } from "../shared/content/openapi.ts";
 import { renderDocs } from "../shared/template.ts";
+import { openapiOfPostgres } from "../shared/tpcb/openapi.ts";
 
 const folder = process.argv[2] as string;
 mkdirSync(folder, { recursive: true });
-writeFileSync(`${folder}/docs.html`, renderDocs());
-writeFileSync(`${folder}/openapi.json`, JSON.stringify(openapi));
+for (const [store, described] of [
+  ["", openapi],
+  ["-postgres", openapiOfPostgres],
+] as const) {
+  writeFileSync(`${folder}/docs${store}.html`, renderDocs(described));
+  writeFileSync(`${folder}/openapi${store}.json`, JSON.stringify(described));
+}

@@ -29,6 +29,8 @@ type postgresConfig struct {
 	pool int
 	// prepare tells whether statements are prepared on the server, once per connection.
 	prepare bool
+	// tx is how pgbench's transaction is asked for.
+	tx string
 }
 
 // readConfig reads the environment. The error names the variable, its value and what it may be.
@@ -50,6 +52,7 @@ func readConfig() (config, error) {
 			url:     env.text("DATABASE_URL", "postgres://postgres@127.0.0.1:5432/postgres"),
 			pool:    env.integer("POSTGRES_POOL", 10, 1_000),
 			prepare: env.oneOf("POSTGRES_PREPARE", "", "true", "false") == "true",
+			tx:      env.oneOf("POSTGRES_TX", "", "statements", "function"),
 		},
 	}
 	if store := env.oneOf("STORE", "", "sqlite", "postgres"); os.Getenv("STORE") != "" {

@@ -23,6 +23,10 @@ var (
 	openAPI []byte
 	//go:embed build/docs.html
 	docs []byte
+	//go:embed build/openapi-postgres.json
+	postgresOpenAPI []byte
+	//go:embed build/docs-postgres.html
+	postgresDocs []byte
 )
 
 // A page is an answer to GET /content; next is null where there is no further one.
@@ -40,6 +44,10 @@ func contentRoutes(mux *http.ServeMux, stores *storeOpener) {
 	mux.Handle("DELETE /content/{id}", answer(http.StatusNoContent, stores.using(removeContent)))
 	mux.Handle("GET /users", answer(http.StatusOK, stores.using(listUsers)))
 	mux.Handle("POST /users", answer(http.StatusCreated, stores.usingBody(addUser)))
+}
+
+// describe mounts the description of the endpoints.
+func describe(mux *http.ServeMux, openAPI, docs []byte) {
 	mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, _ *http.Request) {
 		send(w, http.StatusOK, "application/json", openAPI)
 	})
@@ -91,7 +99,7 @@ func removeContent(s *store, r *http.Request) (any, error) {
 }
 
 func listContents(s *store, r *http.Request) (any, error) {
-	limit, err := integer("limit", parameter(r, "limit", defaultLimit), maxLimit)
+	limit, err := integer("limit", parameter(r, "limit", defaultLimit), 1, maxLimit)
 	if err != nil {
 		return nil, err
 	}

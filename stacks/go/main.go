@@ -65,7 +65,7 @@ func run() error {
 		return err
 	}
 	server := &http.Server{
-		Handler:                      routes(people, stores, identify(config, people.sqliteVersion)),
+		Handler:                      routes(config, people, stores, identify(config, people.sqliteVersion)),
 		DisableGeneralOptionsHandler: true, // or OPTIONS * would not be a 404
 		MaxHeaderBytes:               headerBytes,
 		ReadHeaderTimeout:            headersTimeout,

@@ -21,7 +21,7 @@ type greeting struct {
 }
 
 // routes is the handler of all requests.
-func routes(p *people, stores *storeOpener, identity func() identity) http.Handler {
+func routes(c config, p *people, stores *storeOpener, identity func() identity) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /{$}", answer(http.StatusOK, func(*http.Request) (any, error) { return identity(), nil }))
 	mux.Handle("GET /plain", answer(http.StatusOK, func(*http.Request) (any, error) {
@@ -31,6 +31,12 @@ func routes(p *people, stores *storeOpener, identity func() identity) http.Handl
 	mux.Handle("GET /sqlite/random-5fields/{size}", answer(http.StatusOK, randomRows(p.person5)))
 	mux.Handle("GET /sqlite/random-30fields/{size}", answer(http.StatusOK, randomRows(p.person30)))
 	contentRoutes(mux, stores)
+	if c.store == "postgres" {
+		transactionRoutes(mux, stores, c.postgres.tx)
+		describe(mux, postgresOpenAPI, postgresDocs)
+	} else {
+		describe(mux, openAPI, docs)
+	}
 	mux.HandleFunc("/", sendNotFound) // also for other methods, which would be a 405
 	return asOthers(mux)
 }
@@ -46,7 +52,7 @@ func renderHi(w http.ResponseWriter, r *http.Request) {
 
 func randomRows(t *table) func(*http.Request) (any, error) {
 	return func(r *http.Request) (any, error) {
-		size, err := integer("size", r.PathValue("size"), maxSize)
+		size, err := integer("size", r.PathValue("size"), 1, maxSize)
 		if err != nil {
 			return nil, err
 		}
@@ -54,11 +60,11 @@ func randomRows(t *table) func(*http.Request) (any, error) {
 	}
 }
 
-// integer reads one from 1 to most as it is usually written.
-func integer(name, text string, most int) (int, error) {
+// integer reads one from least to most as it is usually written.
+func integer(name, text string, least, most int) (int, error) {
 	value, err := strconv.Atoi(text)
-	if err != nil || value < 1 || value > most || strconv.Itoa(value) != text {
-		return 0, statusError{400, fmt.Sprintf("%s must be an integer from 1 to %d, not %s", name, most, quote(text))}
+	if err != nil || value < least || value > most || strconv.Itoa(value) != text {
+		return 0, statusError{400, fmt.Sprintf("%s must be an integer from %d to %d, not %s", name, least, most, quote(text))}
 	}
 	return value, nil
 }

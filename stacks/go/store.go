@@ -30,11 +30,16 @@ var statements = map[string]string{
 // A row of an answer, as database/sql and pgx have it.
 type row interface{ Scan(into ...any) error }
 
-// A database runs statements by their names. It fails with the errors above where they fit.
-type database interface {
+// A session runs statements by their names. It fails with the errors above where they fit.
+type session interface {
 	exec(statement string, values ...any) (changed int64, err error)
 	// query calls each with every row.
 	query(statement string, each func(row) error, values ...any) error
+}
+
+// A database runs each statement for itself.
+type database interface {
+	session
 	close()
 }
 

@@ -7,10 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -19,8 +21,18 @@ import (
 	"github.com/lib/pq"
 )
 
-// connectTimeout is how long a connection may take.
-const connectTimeout = 2 * time.Second
+// How long is waited, as shared/drivers/drivers.ts has it.
+const (
+	connectTimeout = 2 * time.Second
+	// statementTimeout is after what Postgres gives a statement up.
+	statementTimeout = "5s"
+	// answerTimeout is for any answer: only a Postgres which does not answer at all takes that long.
+	answerTimeout = 7 * time.Second
+)
+
+func patiently() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.Background(), answerTimeout)
+}
 
 // migrationLock is the number of the advisory lock under which one process at a time migrates, that of the other servers.
 const migrationLock = 7_307
@@ -89,10 +101,19 @@ func migratePostgres(url string) error {
 	return nil
 }
 
-// A pgxDatabase is a pool of pgx, which prepares statements by itself.
-type pgxDatabase struct {
-	pool       *pgxpool.Pool
+// A pgxSession is a pool of pgx, or a transaction. Statements are prepared by pgx itself.
+type pgxSession struct {
+	on interface {
+		Exec(context.Context, string, ...any) (pgconn.CommandTag, error)
+		Query(context.Context, string, ...any) (pgx.Rows, error)
+	}
 	statements map[string]string
+	within     deadline
+}
+
+type pgxDatabase struct {
+	pgxSession
+	pool *pgxpool.Pool
 }
 
 func openPgx(c postgresConfig) (database, error) {
@@ -102,22 +123,29 @@ func openPgx(c postgresConfig) (database, error) {
 	}
 	config.MaxConns = int32(c.pool)
 	config.ConnConfig.ConnectTimeout = connectTimeout
+	config.ConnConfig.RuntimeParams["statement_timeout"] = statementTimeout
 	if !c.prepare {
 		config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
 	}
 	pool, err := pgxpool.NewWithConfig(context.Background(), config)
-	return &pgxDatabase{pool, numbered()}, err
+	all := numbered(statements)
+	maps.Copy(all, numberedTransaction)
+	return &pgxDatabase{pgxSession{pool, all, patiently}, pool}, err
 }
 
-// Queries do not end with their request, as they do not in the other servers: one that is cut costs pgx its connection.
+// Statements do not end with their request, as they do not in the other servers: one that is cut costs pgx its connection.
 
-func (d *pgxDatabase) exec(statement string, values ...any) (int64, error) {
-	tag, err := d.pool.Exec(context.Background(), d.statements[statement], values...)
+func (s *pgxSession) exec(statement string, values ...any) (int64, error) {
+	ctx, cancel := s.within()
+	defer cancel()
+	tag, err := s.on.Exec(ctx, s.statements[statement], values...)
 	return tag.RowsAffected(), postgresFailure(err)
 }
 
-func (d *pgxDatabase) query(statement string, each func(row) error, values ...any) error {
-	rows, err := d.pool.Query(context.Background(), d.statements[statement], values...)
+func (s *pgxSession) query(statement string, each func(row) error, values ...any) error {
+	ctx, cancel := s.within()
+	defer cancel()
+	rows, err := s.on.Query(ctx, s.statements[statement], values...)
 	if err != nil {
 		return postgresFailure(err)
 	}
@@ -130,7 +158,59 @@ func (d *pgxDatabase) query(statement string, each func(row) error, values ...an
 	return postgresFailure(rows.Err())
 }
 
+func (d *pgxDatabase) booking(ctx context.Context) (session, error) {
+	return &pgxSession{d.pool, d.statements, as(ctx)}, nil
+}
+
+func (d *pgxDatabase) transaction(ctx context.Context, work func(session) error) error {
+	return postgresFailure(pgx.BeginFunc(ctx, d.pool, func(tx pgx.Tx) error {
+		return work(&pgxSession{tx, d.statements, as(ctx)})
+	}))
+}
+
 func (d *pgxDatabase) close() { d.pool.Close() }
+
+// A pqDatabase prepares the statements of transactions when they are first asked for: before, there may be no tables.
+type pqDatabase struct {
+	*sqlDatabase
+	prepare      bool
+	mutex        sync.Mutex
+	transactions map[string]*sql.Stmt
+}
+
+func (d *pqDatabase) booking(ctx context.Context) (session, error) { return d.bookingOf(ctx) }
+
+func (d *pqDatabase) bookingOf(ctx context.Context) (*sqlSession, error) {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	if d.prepare && d.transactions == nil {
+		prepared, err := prepareAll(ctx, d.pool, numberedTransaction)
+		if err != nil {
+			return nil, postgresFailure(err)
+		}
+		d.transactions = prepared
+	}
+	return &sqlSession{
+		on: d.pool, prepared: d.transactions, unprepared: numberedTransaction, within: as(ctx), failure: postgresFailure,
+	}, nil
+}
+
+func (d *pqDatabase) transaction(ctx context.Context, work func(session) error) error {
+	own, err := d.bookingOf(ctx)
+	if err != nil {
+		return err
+	}
+	tx, err := d.pool.BeginTx(ctx, nil)
+	if err != nil {
+		return postgresFailure(err)
+	}
+	defer tx.Rollback() // which is nothing after Commit
+	own.on, own.tx = tx, tx
+	if err := work(own); err != nil {
+		return err
+	}
+	return postgresFailure(tx.Commit())
+}
 
 // openPq keeps as many connections as it may open: database/sql would close all but two when they are idle.
 func openPq(c postgresConfig) (database, error) {
@@ -139,6 +219,7 @@ func openPq(c postgresConfig) (database, error) {
 		return nil, err
 	}
 	config.ConnectTimeout = connectTimeout
+	config.Runtime["statement_timeout"] = statementTimeout
 	if config.SSLMode == "" {
 		config.SSLMode = pq.SSLModePrefer // as libpq and pgx
 	}
@@ -146,21 +227,62 @@ func openPq(c postgresConfig) (database, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &sqlDatabase{pool: sql.OpenDB(connector), unprepared: numbered(), failure: postgresFailure}
-	d.pool.SetMaxOpenConns(c.pool)
-	d.pool.SetMaxIdleConns(c.pool)
+	connector.Dialer(patientDialer{})
+	pool := sql.OpenDB(connector)
+	pool.SetMaxOpenConns(c.pool)
+	pool.SetMaxIdleConns(c.pool)
+	d := newSQLDatabase(pool, numbered(statements), patiently, postgresFailure)
 	if c.prepare {
-		err = d.prepare(d.unprepared)
+		d.prepared, err = prepareAll(context.Background(), pool, d.unprepared)
 	}
 	if err != nil {
 		d.close()
 		return nil, err
 	}
-	return d, nil
+	return &pqDatabase{sqlDatabase: d, prepare: c.prepare}, nil
 }
 
-// numbered are the statements with $1, $2, … for ?.
-func numbered() map[string]string {
+// A patientDialer makes connections of which reading gives up an answer that does not come: lib/pq would wait for it, whatever
+// its context says.
+type patientDialer struct{ net.Dialer }
+
+func (d patientDialer) DialTimeout(network, address string, timeout time.Duration) (net.Conn, error) {
+	d.Timeout = timeout
+	return d.Dial(network, address)
+}
+
+func (d patientDialer) Dial(network, address string) (net.Conn, error) {
+	return d.DialContext(context.Background(), network, address)
+}
+
+func (d patientDialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+	connection, err := d.Dialer.DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	return &patientConn{Conn: connection}, nil
+}
+
+type patientConn struct {
+	net.Conn
+	// isTimed tells that lib/pq has a deadline of its own, as when it connects.
+	isTimed bool
+}
+
+func (c *patientConn) SetDeadline(t time.Time) error {
+	c.isTimed = !t.IsZero()
+	return c.Conn.SetDeadline(t)
+}
+
+func (c *patientConn) Read(into []byte) (int, error) {
+	if !c.isTimed {
+		_ = c.SetReadDeadline(time.Now().Add(answerTimeout)) // fails where reading does
+	}
+	return c.Conn.Read(into)
+}
+
+// numbered are statements with $1, $2, … for ?.
+func numbered(statements map[string]string) map[string]string {
 	all := map[string]string{}
 	for name, text := range statements {
 		parts := strings.Split(text, "?")
@@ -174,22 +296,33 @@ func numbered() map[string]string {
 
 // postgresFailure goes by SQLSTATE (postgresql.org/docs/current/errcodes-appendix.html), or how a lost connection is told.
 func postgresFailure(err error) error {
-	code := ""
-	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
-		code = e.Code
-	}
-	if e := pq.As(err); e != nil {
-		code = string(e.Code)
-	}
+	code := stateOf(err)
 	switch {
 	case code == "23505":
 		return errConflict
+	case code == "40001", code == "40P01":
+		return errUndone
+	case code == "P0002":
+		return errNotFound
+	case code == "22003":
+		return errTooMuch
 	case code == "53100":
 		return errFull
 	case strings.HasPrefix(code, "08"), strings.HasPrefix(code, "53"), strings.HasPrefix(code, "57P0"), isLost(err):
 		return errUnavailable
 	}
 	return err
+}
+
+// stateOf is the SQLSTATE of an error, "" where Postgres gave none.
+func stateOf(err error) string {
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return e.Code
+	}
+	if e := pq.As(err); e != nil {
+		return string(e.Code)
+	}
+	return ""
 }
 
 func isLost(err error) bool {
@@ -199,7 +332,10 @@ func isLost(err error) bool {
 	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
 		return true
 	}
-	for _, lost := range []error{io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, driver.ErrBadConn, pgconn.ErrConnClosed} {
+	for _, lost := range []error{
+		io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, driver.ErrBadConn, sql.ErrConnDone, sql.ErrTxDone,
+		pgconn.ErrConnClosed, pgx.ErrTxClosed, pgx.ErrTxCommitRollback,
+	} {
 		if errors.Is(err, lost) {
 			return true
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -9,65 +10,103 @@ import (
 	"modernc.org/sqlite"
 )
 
-// A sqlDatabase is one of database/sql.
-type sqlDatabase struct {
-	pool     *sql.DB
+// A sqlSession is one of database/sql: a pool of connections, or a transaction.
+type sqlSession struct {
+	on interface {
+		ExecContext(context.Context, string, ...any) (sql.Result, error)
+		QueryContext(context.Context, string, ...any) (*sql.Rows, error)
+	}
+	// tx is the transaction, if it is one.
+	tx       *sql.Tx
 	prepared map[string]*sql.Stmt
-	// unprepared are sent with their values each time, if no statement is prepared.
+	// unprepared are sent with their values each time, where they are not prepared.
 	unprepared map[string]string
+	// within tells how long a statement may take.
+	within deadline
 	// failure tells what an error of the driver means.
 	failure func(error) error
 }
 
-func (d *sqlDatabase) exec(statement string, values ...any) (int64, error) {
-	result, err := d.run(statement, values)
+func (s *sqlSession) exec(statement string, values ...any) (int64, error) {
+	ctx, cancel := s.within()
+	defer cancel()
+	result, err := s.run(ctx, statement, values)
 	if err != nil {
-		return 0, d.failure(err)
+		return 0, s.failure(err)
 	}
 	return result.RowsAffected()
 }
 
-func (d *sqlDatabase) run(statement string, values []any) (sql.Result, error) {
-	if s := d.prepared[statement]; s != nil {
-		return s.Exec(values...)
+func (s *sqlSession) run(ctx context.Context, statement string, values []any) (sql.Result, error) {
+	if prepared := s.statement(ctx, statement); prepared != nil {
+		return prepared.ExecContext(ctx, values...)
 	}
-	return d.pool.Exec(d.unprepared[statement], values...)
+	return s.on.ExecContext(ctx, s.unprepared[statement], values...)
 }
 
-func (d *sqlDatabase) query(statement string, each func(row) error, values ...any) error {
-	rows, err := d.ask(statement, values)
+func (s *sqlSession) query(statement string, each func(row) error, values ...any) error {
+	ctx, cancel := s.within()
+	defer cancel()
+	rows, err := s.ask(ctx, statement, values)
 	if err != nil {
-		return d.failure(err)
+		return s.failure(err)
 	}
 	defer rows.Close()
 	for rows.Next() { // to the end: what is written is kept only then
 		if err := each(rows); err != nil {
-			return d.failure(err)
+			return s.failure(err)
 		}
 	}
-	return d.failure(rows.Err())
+	return s.failure(rows.Err())
 }
 
-func (d *sqlDatabase) ask(statement string, values []any) (*sql.Rows, error) {
-	if s := d.prepared[statement]; s != nil {
-		return s.Query(values...)
+func (s *sqlSession) ask(ctx context.Context, statement string, values []any) (*sql.Rows, error) {
+	if prepared := s.statement(ctx, statement); prepared != nil {
+		return prepared.QueryContext(ctx, values...)
 	}
-	return d.pool.Query(d.unprepared[statement], values...)
+	return s.on.QueryContext(ctx, s.unprepared[statement], values...)
+}
+
+// statement returns one that is prepared, else nil.
+func (s *sqlSession) statement(ctx context.Context, name string) *sql.Stmt {
+	prepared := s.prepared[name]
+	if prepared != nil && s.tx != nil {
+		return s.tx.StmtContext(ctx, prepared)
+	}
+	return prepared
+}
+
+// A deadline makes the context of a statement, and what ends it.
+type deadline func() (context.Context, context.CancelFunc)
+
+// as gives statements the time that is left of a context.
+func as(ctx context.Context) deadline {
+	return func() (context.Context, context.CancelFunc) { return ctx, func() {} }
+}
+
+// A sqlDatabase is a pool of database/sql.
+type sqlDatabase struct {
+	sqlSession
+	pool *sql.DB
+}
+
+func newSQLDatabase(pool *sql.DB, unprepared map[string]string, within deadline, failure func(error) error) *sqlDatabase {
+	return &sqlDatabase{sqlSession{on: pool, unprepared: unprepared, within: within, failure: failure}, pool}
 }
 
 func (d *sqlDatabase) close() { _ = d.pool.Close() }
 
-// prepare prepares every statement, on each connection once.
-func (d *sqlDatabase) prepare(statements map[string]string) error {
-	d.prepared = map[string]*sql.Stmt{}
+// prepareAll prepares statements, on each connection once.
+func prepareAll(ctx context.Context, pool *sql.DB, statements map[string]string) (map[string]*sql.Stmt, error) {
+	prepared := map[string]*sql.Stmt{}
 	for name, text := range statements {
-		s, err := d.pool.Prepare(text)
+		s, err := pool.PrepareContext(ctx, text)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		d.prepared[name] = s
+		prepared[name] = s
 	}
-	return nil
+	return prepared, nil
 }
 
 // busyMs is how long a write waits for those of other processes.
@@ -85,15 +124,13 @@ var sqliteMigrations = []string{
 // openSQLiteStore opens a file to write. It has one connection, as the driver's FAQ has it: more would wait for each other's
 // locks by sleeping.
 func openSQLiteStore(c config) (database, error) {
-	d := &sqlDatabase{
-		pool: openSQLite(c.driver, c.contentFile, "rwc",
-			fmt.Sprintf("busy_timeout = %d", busyMs), "journal_mode = "+c.journal, "synchronous = "+c.synchronous),
-		failure: sqliteFailure,
-	}
-	d.pool.SetMaxOpenConns(1)
-	err := migrateSQLite(d.pool)
+	pool := openSQLite(c.driver, c.contentFile, "rwc",
+		fmt.Sprintf("busy_timeout = %d", busyMs), "journal_mode = "+c.journal, "synchronous = "+c.synchronous)
+	pool.SetMaxOpenConns(1)
+	d := newSQLDatabase(pool, nil, as(context.Background()), sqliteFailure)
+	err := migrateSQLite(pool)
 	if err == nil {
-		err = d.prepare(statements)
+		d.prepared, err = prepareAll(context.Background(), pool, statements)
 	}
 	if err != nil {
 		d.close()

@@ -3,10 +3,10 @@
  * with one worker and with two; tests/servers/contract.test.ts has the servers that use SQLite.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { SQL } from "bun";
-import { findPrograms, type Postgres, startPostgres } from "../../bench/stores/postgres.ts";
+import { findPrograms } from "../../bench/stores/postgres.ts";
 import { CLIENTS, type Runtime } from "../../shared/drivers/drivers.ts";
 import { describeIf, makeDatabase, SERVERS, type Server, scratch, startServer, stopServer } from "../harness.ts";
+import { sharedPostgres } from "../postgres.ts";
 import { contentSuite } from "./content-suite.ts";
 
 const RAW = SERVERS.filter((server) => server.endsWith("-raw"));
@@ -49,26 +49,10 @@ describe("memory", () =>
   ));
 
 describeIf(findPrograms() !== null, "PostgreSQL is not installed", "Postgres", () => {
-  let postgres: Postgres;
-  let sql: SQL;
-  beforeAll(async () => {
-    postgres = await startPostgres();
-    sql = new SQL(postgres.url, { max: 1 });
-    await sql.unsafe("ALTER DATABASE postgres SET synchronous_commit = off");
-  });
-  afterAll(async () => {
-    await sql.close();
-    await postgres.stop();
-  });
-  /** @returns the URL of a user with tables of its own: a database of its own takes forty times as long. */
-  const newUser = async (username: string) => {
-    const { password } = new URL(postgres.url);
-    await sql.unsafe(`CREATE USER "${username}" PASSWORD '${password}'; CREATE SCHEMA AUTHORIZATION "${username}"`);
-    return Object.assign(new URL(postgres.url), { username }).href;
-  };
+  const shared = sharedPostgres();
 
   test("of servers that start at once on an empty database, each starts", async () => {
-    const DATABASE_URL = await newUser("at-once");
+    const DATABASE_URL = await shared().newUser("at-once");
     const start = (POSTGRES_CLIENT: string) =>
       startServer({ SERVER: "bun-raw", STORE: "postgres", POSTGRES_CLIENT, DATABASE_URL, DB_FILE });
     const servers = await Promise.all([...CLIENTS.bun, ...CLIENTS.bun].map(start));
@@ -84,7 +68,7 @@ describeIf(findPrograms() !== null, "PostgreSQL is not installed", "Postgres", (
       suites(cells, async ({ server, workers, by = "" }) => ({
         STORE: "postgres",
         POSTGRES_CLIENT: by,
-        DATABASE_URL: await newUser(`${server}-${by.replace(":", "-")}-${workers}`),
+        DATABASE_URL: await shared().newUser(`${server}-${by.replace(":", "-")}-${workers}`),
       })),
     );
   }

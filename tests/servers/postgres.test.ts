@@ -4,7 +4,6 @@ import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, wr
 import { createServer } from "node:net";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
-import { SQL } from "bun";
 import { findPrograms, type Postgres, startPostgres } from "../../bench/stores/postgres.ts";
 import { family } from "../../bench/targets/usage.ts";
 import type { Connect } from "../../shared/contract.ts";
@@ -21,6 +20,7 @@ import {
   testIf,
   until,
 } from "../harness.ts";
+import { ask } from "../postgres.ts";
 
 const MODULE = join(import.meta.dir, "../../bench/stores/postgres.ts");
 const linux = process.platform === "linux";
@@ -39,16 +39,6 @@ function script(name: string, text: string): string {
   const file = join(folder, name);
   writeFileSync(file, `import { startPostgres } from ${JSON.stringify(MODULE)};\n${text}\n`);
   return file;
-}
-
-/** Asks one thing over a connection of its own. */
-async function ask(url: string, query: string): Promise<Record<string, unknown>[]> {
-  const sql = new SQL(url, { max: 1 });
-  try {
-    return await sql.unsafe(query);
-  } finally {
-    await sql.close();
-  }
 }
 
 describeIf(findPrograms() !== null, "PostgreSQL is not installed", "postgres", () => {

@@ -1,42 +1,27 @@
 /** The content API in Postgres of the servers in other languages: each with each of its clients, prepared or not. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { spawnSync } from "node:child_process";
-import { SQL } from "bun";
-import { folderOf, STACKS } from "../../bench/plan/targets.ts";
-import { findPrograms, type Postgres, startPostgres } from "../../bench/stores/postgres.ts";
+import { STACKS } from "../../bench/plan/targets.ts";
+import { findPrograms } from "../../bench/stores/postgres.ts";
 import { describeIf, makeDatabase, type Server, scratch, startServer, stopServer } from "../harness.ts";
+import { sharedPostgres } from "../postgres.ts";
 import { expectRefused } from "../servers/config-suite.ts";
 import { contentSuite } from "../servers/content-suite.ts";
+import { buildAll } from "./build.ts";
 
 const DB_FILE = makeDatabase(`${scratch()}/data.db`);
 
 describeIf(findPrograms() !== null, "PostgreSQL is not installed", "Postgres", () => {
-  let postgres: Postgres;
-  let sql: SQL;
-  beforeAll(async () => {
-    postgres = await startPostgres();
-    sql = new SQL(postgres.url, { max: 1 });
-    await sql.unsafe("ALTER DATABASE postgres SET synchronous_commit = off");
-  });
-  afterAll(async () => {
-    await sql.close();
-    await postgres.stop();
-  });
-  /** @returns the URL of a user with tables of its own: a database of its own takes forty times as long. */
-  const newUser = async (username: string) => {
-    const { password } = new URL(postgres.url);
-    await sql.unsafe(`CREATE USER "${username}" PASSWORD '${password}'; CREATE SCHEMA AUTHORIZATION "${username}"`);
-    return Object.assign(new URL(postgres.url), { username }).href;
-  };
+  const shared = sharedPostgres();
+  const builds = buildAll();
 
   for (const [server, stack] of Object.entries(STACKS).filter(([, { clients }]) => clients.length > 0)) {
-    const { status, stdout, stderr } = spawnSync("sh", [`${folderOf(stack)}/build.sh`], { encoding: "utf8" });
-    describeIf(status === 0, `${stdout}${stderr}`.trim().split("\n").at(-1) as string, server, () => {
+    const { isBuilt = false, reason = "" } = builds.get(server) ?? {};
+    describeIf(isBuilt, reason, server, () => {
       const { runtime, clients, processes } = stack;
 
       describe.each(clients)("%s", (client) => {
         const env = { SERVER: server, STORE: "postgres", POSTGRES_CLIENT: client, DB_FILE };
-        const user = (what: string) => newUser(`${server}-${client.replace(/\W/g, "-")}-${what}`);
+        const user = (what: string) => shared().newUser(`${server}-${client.replace(/\W/g, "-")}-${what}`);
         const ends = async ({ child, ended }: Server) => {
           child.kill("SIGTERM");
           expect(await ended).toEqual({ code: 0, signal: null });
@@ -83,6 +68,7 @@ describeIf(findPrograms() !== null, "PostgreSQL is not installed", "Postgres", (
           const one = await startServer({ ...env, DATABASE_URL: await user("away") });
           const list = () => fetch(`${one.url}/content`);
           expect((await list()).status).toBe(200);
+          const { sql, postgres } = shared();
           await sql.unsafe("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()");
           await postgres.stopServer();
           const answer = await list();

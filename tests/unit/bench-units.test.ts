@@ -105,7 +105,7 @@ describe("plan", () => {
   });
 
   test("where contents are kept, it may be another store, with settings", () => {
-    const env = (text: string) => parseTarget(text, SERVERS, true).env;
+    const env = (text: string) => parseTarget(text, SERVERS, "content").env;
     expect(env("bun-hono")).toEqual({ SERVER: "bun-hono", STORE: "sqlite" });
     expect(env("bun-hono@memory")).toEqual({ SERVER: "bun-hono", STORE: "memory" });
     expect(env("bun-hono@bun:sql*2+pool=50+prepare=false")).toEqual({
