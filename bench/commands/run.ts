@@ -5,7 +5,7 @@ import { type Idle, idleOf } from "../measure/idle.ts";
 import { closeSession, newSession, resumeSession, type Session } from "../measure/session.ts";
 import type { Slo } from "../measure/slo.ts";
 import { totalSeconds } from "../plan/duration.ts";
-import { WORKLOADS, type Workload } from "../plan/endpoints.ts";
+import type { Workload } from "../plan/endpoints.ts";
 import { atRates, makePlan, type Plan } from "../plan/plan.ts";
 import { PRESETS } from "../plan/presets.ts";
 import { SERVERS } from "../plan/targets.ts";
@@ -60,7 +60,7 @@ export async function run(urls: readonly string[], options: RunOptions, signal: 
   if (resume) return finish(resumeSession(resume, results, signal, progressOf), options);
   const { endpoints, requests } = askedOf(options);
   const engine = await engineOf(options, signal);
-  const servers = await withoutAll(chosen, WORKLOADS[workload].store, signal);
+  const servers = await withoutAll(chosen, workload, signal);
   const planned = makePlan(
     {
       workload,

@@ -1,25 +1,26 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { UsageError } from "../../shared/errors.ts";
-import { folderOf, SERVERS, STACKS, type TargetSpec } from "../plan/targets.ts";
+import type { Workload } from "../plan/endpoints.ts";
+import { folderOf, lackOf, SERVERS, STACKS, type TargetSpec } from "../plan/targets.ts";
 
 /** What build.sh of a stack exits with where its toolchain is missing: EX_UNAVAILABLE of sysexits.h. */
 export const NO_TOOLCHAIN = 69;
 
 /**
  * `all` -> the servers of the matrix and the stacks that can be built here; says of the others why they are left out.
- * @param store whether they are to have the content API.
+ * @param workload what they are to serve.
  */
 export async function withoutAll(
   servers: readonly string[],
-  store: boolean,
+  workload: Workload,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
   if (!servers.includes("all")) return servers;
   const built: string[] = [];
   for (const [name, stack] of Object.entries(STACKS)) {
-    const lacks = store && !stack.workloads.includes("content");
-    const missing = lacks ? "it has no content API" : await build(folderOf(stack), signal);
+    const lack = lackOf(stack, workload);
+    const missing = lack ? `it has no ${lack}` : await build(folderOf(stack), signal);
     if (missing === null) built.push(name);
     else console.error(`${name} is left out: ${missing}`);
   }
@@ -28,9 +29,8 @@ export async function withoutAll(
 
 /** Builds the stacks among targets. @throws UsageError where a toolchain is missing */
 export async function buildStacks(specs: readonly TargetSpec[], signal: AbortSignal): Promise<void> {
-  const folders = new Set(specs.flatMap((spec) => (spec.kind === "local" && spec.stack ? [spec.stack] : [])));
-  for (const folder of folders) {
-    const missing = await build(folder, signal);
+  for (const spec of specs) {
+    const missing = spec.kind === "local" && spec.stack ? await build(spec.stack, signal) : null;
     if (missing !== null) throw new UsageError(missing);
   }
 }

@@ -126,8 +126,9 @@ function sessionOf(
   const found = plan.agents.length > 0 ? findAgents(plan.agents, signal) : null;
   found?.catch(() => {}); // said when the first slice asks for them
   const generator: LoadGenerator = async (server, endpoint, options, on = cores?.generator) => {
-    if (endpoint === SEQUENCE) return loadSequence(server, options, on, signal);
-    if (withoutRate(endpoint) === TRANSACTION) return loadSequence(server, options, on, signal, plan.scale);
+    if (endpoint === SEQUENCE || withoutRate(endpoint) === TRANSACTION) {
+      return loadSequence(server, options, on, signal, plan.scale);
+    }
     const request = requestOf(endpoint, plan.requests);
     const url = server + request.path;
     return found ? loadFrom(await found, url, options, signal) : load(url, options, on, signal, request);

@@ -12,18 +12,21 @@ export const isStep = (endpoint: string) => endpoint.startsWith(`${SEQUENCE} `);
 /** pgbench's transaction, whose accounts, tellers and branches are drawn: see load/sequence.js. */
 export const TRANSACTION = "POST /tx";
 
+const USERS = ["/users", "POST /users"];
+const CONTENT_API = ["content", "content API"] as const;
+
 /** One endpoint of each. */
 const ROUTES = ENDPOINTS.filter((path) => !/\/(5|10)$/.test(path));
 
 /**
  * What servers are asked for; where content items are kept, each server begins with the same and with a copy of its own.
  * `warmed` after a restart, whatever is measured: one endpoint per route, as more rows are the same code more often.
- * `byK6` where not all requests are alike.
+ * `byK6` where not all requests are alike. `api` is what a stack lists if it can be asked, as errors call it.
  */
 export const WORKLOADS = {
-  read: { endpoints: ENDPOINTS, warmed: ROUTES, store: false, byK6: false },
-  content: { endpoints: [SEQUENCE], warmed: [SEQUENCE], store: true, byK6: true },
-  users: { endpoints: ["/users", "POST /users"], warmed: ["/users", "POST /users"], store: true, byK6: false },
-  tpcb: { endpoints: [TRANSACTION], warmed: [TRANSACTION], store: true, byK6: true },
+  read: { endpoints: ENDPOINTS, warmed: ROUTES, store: false, byK6: false, api: ["read", "read API"] },
+  content: { endpoints: [SEQUENCE], warmed: [SEQUENCE], store: true, byK6: true, api: CONTENT_API },
+  users: { endpoints: USERS, warmed: USERS, store: true, byK6: false, api: CONTENT_API },
+  tpcb: { endpoints: [TRANSACTION], warmed: [TRANSACTION], store: true, byK6: true, api: ["tpcb", "/tx"] },
 } as const;
 export type Workload = keyof typeof WORKLOADS;

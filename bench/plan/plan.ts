@@ -4,7 +4,7 @@ import { isOurPost, type Requests, requestOf } from "../load/requests.ts";
 import { SEQUENCE, TRANSACTION, WORKLOADS, type Workload } from "./endpoints.ts";
 import { nameAtRate } from "./names.ts";
 import { AGENTS_SECONDS, amountsOf, type PRESETS, type PresetAmounts } from "./presets.ts";
-import { baseOf, type EngineSpec, type LocalSpec, onPostgres, parseTarget, type TargetSpec } from "./targets.ts";
+import { baseOf, type EngineSpec, type LocalSpec, parseTarget, type TargetSpec } from "./targets.ts";
 
 export interface Plan {
   readonly workload: Workload;
@@ -116,8 +116,7 @@ export function makePlan(options: Options, servers: readonly string[]): Plan {
   };
   const ours = options.servers.length > 0 || urls.length + apps.length > 0 ? options.servers : servers;
   const started: TargetSpec[] = ours.map((text) => {
-    const parsed = parseTarget(text, servers, store);
-    const { name, env, ...local } = workload === "tpcb" ? onPostgres(parsed) : parsed;
+    const { name, env, ...local } = parseTarget(text, servers, workload);
     if (engine && local.stack)
       throw new UsageError(`--docker starts the ten, and ${name} is not in their image: leave it out`);
     return engine ? { kind: "docker", name, env, engine } : { name, env, ...local };

@@ -2,6 +2,7 @@ import matrix from "../../servers/matrix.json" with { type: "json" };
 import { CLIENTS, type Runtime } from "../../shared/drivers/drivers.ts";
 import { UsageError } from "../../shared/errors.ts";
 import stacks from "../../stacks/stacks.json" with { type: "json" };
+import { WORKLOADS, type Workload } from "./endpoints.ts";
 import { partsOf } from "./names.ts";
 
 /** A server that is started here, by a command that reads PORT, HOST and `env`. */
@@ -79,6 +80,12 @@ export const STACKS: Readonly<Record<string, Stack>> = stacks;
 /** @returns the folder of a stack. */
 export const folderOf = ({ command }: Stack): string => /stacks\/[^/ ]+/.exec(command)?.[0] as string;
 
+/** @returns what it would have to have for a workload, e.g. `/tx`; null where it has it. */
+export function lackOf({ workloads }: Stack, workload: Workload): string | null {
+  const [listed, name] = WORKLOADS[workload].api;
+  return workloads.includes(listed) ? null : name;
+}
+
 /** What is written behind `+` in the name of a server, and the variable that it sets. */
 const SETTINGS: Readonly<Record<string, string>> = {
   journal: "SQLITE_JOURNAL",
@@ -91,9 +98,10 @@ const SETTINGS: Readonly<Record<string, string>> = {
 
 /**
  * `bun-hono`, `bun-hono@node:sqlite*4`, `bun-hono@pg+pool=50`: a server, its SQLite driver, or Postgres client, or memory,
- * its workers, its settings. @param store whether it keeps content items
+ * its workers, its settings. @throws UsageError also where it cannot serve the workload
  */
-export function parseTarget(text: string, servers: readonly string[], store = false): LocalSpec {
+export function parseTarget(text: string, servers: readonly string[], workload: Workload = "read"): LocalSpec {
+  const { store } = WORKLOADS[workload];
   const { server, driver, workers, settings } = partsOf(text);
   const stack = STACKS[server];
   if (!servers.includes(server) && !stack) {
@@ -101,9 +109,8 @@ export function parseTarget(text: string, servers: readonly string[], store = fa
       `--servers has "${text}": choose from ${servers.join(" ")}, each as NAME[@DRIVER][*WORKERS][+SETTING=VALUE], or of other languages from ${Object.keys(STACKS).join(" ")}`,
     );
   }
-  if (stack && store && !stack.workloads.includes("content")) {
-    throw new UsageError(`--servers has "${text}": ${server} has no content API: leave it out of this workload`);
-  }
+  const lack = stack && lackOf(stack, workload);
+  if (lack) throw new UsageError(`--servers has "${text}": ${server} has no ${lack}: leave it out of this workload`);
   const set = settings.map((setting): [string, string] => {
     const [name = "", value = ""] = setting.split(/=(.*)/s);
     const variable = SETTINGS[name];
@@ -111,7 +118,7 @@ export function parseTarget(text: string, servers: readonly string[], store = fa
     const which = `"${setting}" of "${text}" is none of ${Object.keys(SETTINGS).join("= ")}=`;
     throw new UsageError(`${which}: correct it${store ? "" : ", and give --workload content or users"}`);
   });
-  return {
+  const spec: LocalSpec = {
     kind: "local",
     name: text,
     command: ["sh", "servers/start.sh", ...(stack ? ["built"] : [])],
@@ -124,6 +131,7 @@ export function parseTarget(text: string, servers: readonly string[], store = fa
       ...Object.fromEntries(set),
     },
   };
+  return workload === "tpcb" ? onPostgres(spec) : spec;
 }
 
 function driverEnv(driver: string, store: boolean, stack?: Stack): Record<string, string> {
@@ -132,12 +140,10 @@ function driverEnv(driver: string, store: boolean, stack?: Stack): Record<string
   return store && clients.includes(driver) ? { STORE: "postgres", POSTGRES_CLIENT: driver } : { SQLITE_DRIVER: driver };
 }
 
-/** @returns a server that keeps content items on Postgres, whatever it would use otherwise. @throws UsageError where it cannot */
-export function onPostgres(spec: LocalSpec): LocalSpec {
+/** @returns the same server on Postgres. @throws UsageError where something else is asked for */
+function onPostgres(spec: LocalSpec): LocalSpec {
   const { SERVER = "", STORE, SQLITE_DRIVER } = spec.env;
   const clients: readonly string[] = STACKS[SERVER]?.clients ?? CLIENTS[SERVER.split("-")[0] as Runtime];
-  if (STACKS[SERVER]?.workloads.includes("tpcb") === false)
-    throw new UsageError(`--servers has "${spec.name}": ${SERVER} has no /tx: leave it out of this workload`);
   if (SQLITE_DRIVER || STORE === "memory")
     throw new UsageError(`--servers has "${spec.name}": /tx is of Postgres: write @ and one of ${clients.join(" ")}`);
   return { ...spec, env: { ...spec.env, STORE: "postgres" } };

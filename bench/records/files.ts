@@ -1,11 +1,11 @@
 /** Where runs are kept: results.csv has a folder of the same name beside it, with two files per run. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { gunzipSync } from "node:zlib";
+import { zstdDecompressSync } from "node:zlib";
 
 /** The file that runs are summed up in unless --results names another. */
 export const RESULTS = "results.csv";
-/** Runs that README and docs show, packed by gzip. */
+/** Runs that README and docs show, packed by zstd. */
 export const PUBLISHED = "docs/runs";
 
 /** @param results a file such as results.csv, or the folder itself */
@@ -23,20 +23,20 @@ export const runFile = (results: string, run: string, kind: "csv" | "json"): str
 /** @returns where one of them is, perhaps packed; null where it is missing. */
 export function findFile(results: string, run: string, kind: "csv" | "json"): string | null {
   const files = foldersOf(results).map((folder) => join(folder, nameOf(run, kind)));
-  return files.flatMap((file) => [file, `${file}.gz`]).find((file) => existsSync(file)) ?? null;
+  return files.flatMap((file) => [file, `${file}.zst`]).find((file) => existsSync(file)) ?? null;
 }
 
 /** Every run that is there, oldest first. */
 export function runsIn(results: string): string[] {
   const names = foldersOf(results).flatMap((folder) => (existsSync(folder) ? readdirSync(folder) : []));
-  const runs = names.flatMap((name) => /^(.*)\.csv(?:\.gz)?$/.exec(name)?.[1] ?? []);
+  const runs = names.flatMap((name) => /^(.*)\.csv(?:\.zst)?$/.exec(name)?.[1] ?? []);
   return [...new Set(runs)].sort().map((run) => run.replace(/T(\d\d)(\d\d)(\d\d)/, "T$1:$2:$3"));
 }
 
 /** @returns the text of a file that may be packed. */
 export function readText(file: string): string {
   const bytes = readFileSync(file);
-  return (file.endsWith(".gz") ? gunzipSync(bytes) : bytes).toString();
+  return (file.endsWith(".zst") ? zstdDecompressSync(bytes) : bytes).toString();
 }
 
 /** Replaces a file as a whole, so that it is valid at every moment. */
@@ -46,9 +46,10 @@ export function writeWhole(file: string, text: string): void {
   renameSync(`${file}.new`, file);
 }
 
-/** Six significant digits of a number that is no integer: as many as a measurement has, and files stay small. */
-export const sixDigits = <T>(value: T): T | number =>
-  typeof value === "number" && !Number.isInteger(value) ? Number(value.toPrecision(6)) : value;
+/** Significant digits of a number that is no integer: six are as many as a measurement has, and files stay small. */
+export const rounded = <T>(value: T, digits = 6): T | number =>
+  typeof value === "number" && !Number.isInteger(value) ? Number(value.toPrecision(digits)) : value;
 
 /** @returns JSON with such numbers. */
-export const shortJson = (value: unknown): string => JSON.stringify(value, (_, one) => sixDigits(one));
+export const shortJson = (value: unknown, digits?: number): string =>
+  JSON.stringify(value, (_, one) => rounded(one, digits));

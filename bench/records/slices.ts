@@ -5,7 +5,7 @@ import { stringify } from "csv-stringify/sync";
 import { UsageError } from "../../shared/errors.ts";
 import { readBytes } from "../../shared/read-bytes.ts";
 import type { Verdict } from "../analysis/verdict.ts";
-import { findFile, readText, runFile, sixDigits } from "./files.ts";
+import { findFile, readText, rounded, runFile } from "./files.ts";
 
 /** How slices are made. Rows of different protocols must not be compared. */
 export const PROTOCOL = 4;
@@ -121,7 +121,7 @@ const HEADER = stringify([Object.keys(COLUMNS)]);
 /** Appends rows to the file of their run. @param slices of one run */
 export function appendSlices(results: string, slices: readonly Slice[]): void {
   const file = runFile(results, slices[0]?.run ?? "", "csv");
-  const rows = slices.map((slice) => Object.values(COLUMNS).map(([field]) => sixDigits(slice[field])));
+  const rows = slices.map((slice) => Object.values(COLUMNS).map(([field]) => rounded(slice[field])));
   mkdirSync(dirname(file), { recursive: true });
   appendFileSync(file, (existsSync(file) ? "" : HEADER) + stringify(rows));
 }

@@ -8,7 +8,7 @@ import { amountsOf, PRESETS } from "../plan/presets.ts";
 import { parseCpuList } from "../targets/cores.ts";
 import { capacities, choicesOf, circumstances, limits, promises, twinsOf } from "./answer.ts";
 import { count, listed, percent, ratio, word } from "./format.ts";
-import type { Endpoint, Report } from "./report.ts";
+import { type Endpoint, kindOf, type Report } from "./report.ts";
 import { render } from "./text.ts";
 
 /** More of the cores' time than this, taken by the host or other processes, is said. */
@@ -22,10 +22,19 @@ const ELSEWHERE = new Set(["network-bound", "bandwidth-bound", "rate-limited", "
 
 export function card(report: Report): string[] {
   const { endpoints, servers, manifest } = report;
+  if (kindOf(report) === "capacity") {
+    return [
+      title(report),
+      ...capacities(manifest),
+      ...memory(servers),
+      ...promises(manifest),
+      ...notWarm(endpoints),
+      ...noise(report),
+    ];
+  }
   return [
     title(report),
     ...trust(endpoints),
-    ...capacities(manifest),
     ...least(endpoints),
     ...aligned(choices(endpoints)).map((line) => `  ${line}`),
     ...matters(report).map((line) => `Does it matter? ${line}`),
@@ -113,6 +122,7 @@ const presetOf = ({ manifest }: Report) =>
 function restarts(report: Report): string {
   const { manifest, run, host } = report;
   if (!manifest) return `Run ${run} on ${host}`;
+  if (kindOf(report) === "capacity") return "The highest rate that keeps a promise";
   const preset = presetOf(report);
   const name =
     preset === undefined ? "Run" : { quick: "First look", standard: "Standard run", full: "Full run" }[preset];

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { UsageError } from "../../shared/errors.ts";
 import { RESULTS, writeWhole } from "../records/files.ts";
 import { appendResults } from "../records/results.ts";
+import { capacities } from "./answer.ts";
 import { html } from "./html.ts";
 import { machinesPage, sideBySide } from "./machines.ts";
 import { firstScreen, markdown } from "./markdown.ts";
@@ -20,11 +21,11 @@ export const MACHINES = "docs/machines.md";
 /** What stands at each place, as far as there are runs. @param reports oldest first */
 export function placesOf(reports: readonly Report[]): Map<string, string> {
   const newest = newestOf(reports);
-  const capacity = newest.get("capacity");
+  const writes = capacities(newest.get("capacity")?.manifest ?? null).map((line) => `- ${line}`);
   return new Map([
     ...[...newest].map(([kind, report]) => [kind, markdown(report)] as const),
     ...(newest.has("read") ? [["answer", firstScreen(ofMatrix(reports))] as const] : []),
-    ...(capacity ? [["writes", capacity.answer.map((line) => `- ${line}`).join("\n")] as const] : []),
+    ...(writes.length > 0 ? [["writes", writes.join("\n")] as const] : []),
     ["machines", sideBySide(ofMatrix(reports))],
   ]);
 }

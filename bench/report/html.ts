@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { Eta } from "eta";
 import { withoutRate } from "../plan/names.ts";
 import type { Turn } from "../plan/plan.ts";
+import { shortJson } from "../records/files.ts";
 import { heatMap, tiles } from "./card.ts";
 import { COLUMNS, coldTable, NOTES, otherTables, overview, ratio, remarkLine, SERVER_COLUMNS, word } from "./format.ts";
 import { COLORS, markOf, SHAPES } from "./page/charts.ts";
@@ -65,19 +66,14 @@ function filtersOf({ endpoints }: Report): Record<string, string[]> {
   return Object.fromEntries(values.filter(([, all]) => all.length > 1));
 }
 
-/** In a script element nothing may look like its end. */
 /** Pairs and ranks stand in the tables. */
 const drawn = ({ comparison, ...endpoint }: Endpoint) => ({
   ...endpoint,
   comparison: comparison && { effects: comparison.effects },
 });
 
-/** Four digits are more than a chart shows. */
-const embedded = (data: unknown) =>
-  JSON.stringify(data, (_, one) => (typeof one === "number" ? Number(one.toPrecision(4)) : one)).replaceAll(
-    "<",
-    "\\u003c",
-  );
+/** Four digits are more than a chart shows; in a script element nothing may look like its end. */
+const embedded = (data: unknown) => shortJson(data, 4).replaceAll("<", "\\u003c");
 
 async function bundle(): Promise<string> {
   const { outputs } = await Bun.build({ entrypoints: [join(folder, "page.ts")], target: "browser", minify: true });

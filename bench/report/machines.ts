@@ -110,7 +110,7 @@ export function machinesPage(reports: readonly Report[]): string {
   return [
     "# Machines",
     "What a server costs depends on the machine, and so do ratios of two servers: the more of a request is HTTP, the more. So each run here stands beside the machine that it was measured on; none of them is _the_ answer. Written by `./bench.sh report --readme`.",
-    "To add yours: run `./bench.sh --standard`, `gzip -9` its two files in results/, move them to docs/runs/, run `./bench.sh report --readme`, and send all that changed as a pull request.",
+    "To add yours: run `./bench.sh --standard`, `zstd -19` its two files in results/, move them to docs/runs/, run `./bench.sh report --readme`, and send all that changed as a pull request.",
     "## What each choice costs",
     "CPU time per request of one choice ÷ another, averaged over all pairs of servers that differ in nothing else: the least and the most over the endpoints, and at how many of them it is shown to differ from 1.",
     sideBySide(reports),

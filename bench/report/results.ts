@@ -1,4 +1,4 @@
-import { sixDigits } from "../records/files.ts";
+import { rounded } from "../records/files.ts";
 import type { ResultRow } from "../records/results.ts";
 import type { Report } from "./report.ts";
 
@@ -31,4 +31,4 @@ export function resultRows({ endpoints, run, host }: Report): ResultRow[] {
 }
 
 const short = (value: number | undefined): number | null =>
-  value === undefined || !Number.isFinite(value) ? null : sixDigits(value);
+  value === undefined || !Number.isFinite(value) ? null : rounded(value);
