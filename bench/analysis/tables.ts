@@ -34,6 +34,8 @@ export interface Row {
   readonly standing: Standing | null;
   /** From the solo slices, all requests together; the intervals, here and below, are of the blocks. */
   readonly cpuUsPerRequest: Interval | null;
+  /** What it cost in duets ÷ what it cost alone, of each block the medians. */
+  readonly besideToAlone: Interval | null;
   readonly goodput: Interval;
   /** From the merged histograms. */
   readonly latencyMs: Readonly<Record<50 | 90 | 99 | 99.9, Interval>>;
@@ -89,7 +91,13 @@ export function analyse(slices: readonly Slice[], context: Context): Table[] {
       const warming = warmingOf(group, drifts(changesAt(endpoint, targets, context)));
       const comparison = compare(targets, duets, new Set(warming.keys()));
       const byName = Map.groupBy(solos, ({ name }) => name);
-      const rows = rowsOf(byName, comparison?.standings ?? [], warming, (name) => context.histograms[name]?.[endpoint]);
+      const rows = rowsOf(
+        byName,
+        besideToAlone(group),
+        comparison?.standings ?? [],
+        warming,
+        (name) => context.histograms[name]?.[endpoint],
+      );
       const order = comparison?.standings.map(({ name }) => name) ?? [];
       return {
         endpoint,
@@ -167,8 +175,24 @@ const changesAt = (endpoint: string, targets: readonly string[], { blocks }: Con
     ]),
   );
 
+/** What each target cost in duets ÷ what it cost alone. */
+function besideToAlone(slices: readonly Slice[]): Map<string, Interval | null> {
+  const usable = slices.filter(({ verdict, cpuUsPerRequest }) => cpuUsPerRequest && !UNUSABLE.has(verdict));
+  const cost = (of: readonly Slice[]) => median(of.map(({ cpuUsPerRequest }) => cpuUsPerRequest as number));
+  const byName = [...Map.groupBy(usable, ({ name }) => name)];
+  const ratios = byName.map(([, of]) =>
+    [...Map.groupBy(of, ({ block }) => block).values()].flatMap((block) => {
+      const { beside, alone } = Object.groupBy(block, ({ kind }) => (kind === "duet" ? "beside" : "alone"));
+      return beside && alone ? [cost(beside) / cost(alone)] : [];
+    }),
+  );
+  return new Map(pooledMeans(ratios).map((interval, i) => [byName[i]?.[0] as string, interval]));
+}
+const UNUSABLE = new Set<Slice["verdict"]>(["void", "starved"]);
+
 function rowsOf(
   byName: ReadonlyMap<string, readonly Slice[]>,
+  besides: ReadonlyMap<string, Interval | null>,
   standings: readonly Standing[],
   warming: ReadonlyMap<string, string>,
   histogramOf: (name: string) => Histogram | undefined,
@@ -222,6 +246,7 @@ function rowsOf(
           total(({ cpuUsPerRequest, requests }) => (cpuUsPerRequest ?? 0) * requests) /
             total((one) => (one.cpuUsPerRequest ? one.requests : 0)),
         ),
+      besideToAlone: besides.get(name) ?? null,
       goodput: goodput
         ? shifted(goodput, total((one) => one.goodput * one.seconds) / total(secondsInFull))
         : { estimate: 0, low: 0, high: 0 },

@@ -1,4 +1,4 @@
-import type { Interval } from "../analysis/statistics.ts";
+import type { Comparison, Interval } from "../analysis/statistics.ts";
 import type { Row } from "../analysis/tables.ts";
 import { SEQUENCE, TRANSACTION } from "../plan/endpoints.ts";
 import type { Endpoint, Report } from "./report.ts";
@@ -30,7 +30,7 @@ export const WARMING = "warming";
 
 export const NOT_RANKED = "so not ranked by requests/s";
 /** What forbids a ranking by throughput. @param all servers of the table */
-export const remarkLine = ({ verdict, names, text }: Endpoint["remarks"][number], all: number): string =>
+const remarkLine = ({ verdict, names, text }: Endpoint["remarks"][number], all: number): string =>
   `${names.length === all ? "all" : names.join(", ")} ${verdict}, ${NOT_RANKED}: ${text}`;
 
 /** One column of a table of servers. */
@@ -122,12 +122,48 @@ function minutes(seconds: number): string {
   return `${Math.floor(whole / 60)} min ${whole % 60} s`;
 }
 
+/** What has to be said of a table's numbers, beneath it. */
+export function notesOf({ endpoint, comparison, load, rows, remarks }: Endpoint): string[] {
+  const note = NOTES[endpoint];
+  return [
+    ...(comparison ? [precisionLine(comparison)] : []),
+    ...(load === "closed" ? ["Closed loop: latencies are service times"] : []),
+    ...(note ? [note] : []),
+    ...rows.flatMap(({ name, warming }) => (warming ? [`${name} is ${WARMING}: ${warming}`] : [])),
+    ...besideLine(rows),
+    ...remarks.map((remark) => remarkLine(remark, rows.length)),
+  ];
+}
+
+/** What a comparison could see. */
+export function precisionLine({ blocks, spread, smallestVisible, components }: Comparison): string {
+  const within = components.within === null ? "" : `, of one duet ${percent(components.within)}`;
+  return `${blocks} blocks; spread ${percent(spread)} (between restarts ${percent(components.between)}${within}); smallest visible difference ${percent(smallestVisible)}`;
+}
+
+/** So much dearer beside another server, for sure, is told; of the light endpoints of one core it is less. */
+const DEARER = 1.1;
+
+/** Which servers cost more in a duet than alone: what they share with their partner, such as caches, is part of their ranking. */
+function besideLine(rows: readonly Row[]): string[] {
+  const dearer = rows.flatMap(({ name, besideToAlone }) =>
+    besideToAlone && !besideToAlone.isRange && besideToAlone.low > DEARER ? [{ name, besideToAlone }] : [],
+  );
+  if (dearer.length === 0) return [];
+  const each = dearer
+    .sort((a, b) => b.besideToAlone.estimate - a.besideToAlone.estimate)
+    .map(({ name, besideToAlone }) => `${name} × ${ratio(besideToAlone)}`);
+  return [
+    `Dearer beside another server, as the ranks have it, than alone, as CPU µs has it: ${listed(each)}; see docs/method.md, "What a duet does not tell"`,
+  ];
+}
+
 /** What has to be said of an endpoint's numbers. */
-export const NOTES: Readonly<Record<string, string>> = {
+const NOTES: Readonly<Record<string, string>> = {
   [SEQUENCE]:
-    "a request is a whole sequence here: POST, GET, PUT, GET, DELETE, GET, each answer checked; its latency is their sum",
+    "A request is a whole sequence here: POST, GET, PUT, GET, DELETE, GET, each answer checked; its latency is their sum",
   [TRANSACTION]:
-    "each request has an account, a teller, a branch and a delta of its own, drawn by k6; of every server balances and history added up",
+    "Each request has an account, a teller, a branch and a delta of its own, drawn by k6; of every server balances and history added up",
 };
 
 /** What is shown of a server whatever the endpoint. */

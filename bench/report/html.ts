@@ -5,11 +5,20 @@ import { withoutRate } from "../plan/names.ts";
 import type { Turn } from "../plan/plan.ts";
 import { shortJson } from "../records/files.ts";
 import { heatMap, tiles } from "./card.ts";
-import { COLUMNS, coldTable, NOTES, otherTables, overview, ratio, remarkLine, SERVER_COLUMNS, word } from "./format.ts";
+import {
+  COLUMNS,
+  coldTable,
+  notesOf,
+  otherTables,
+  overview,
+  precisionLine,
+  ratio,
+  SERVER_COLUMNS,
+  word,
+} from "./format.ts";
 import { COLORS, markOf, SHAPES } from "./page/charts.ts";
 import { TYPICAL } from "./picture.ts";
 import { type Endpoint, PERCENTILES, type Report } from "./report.ts";
-import { precisionLine } from "./terminal.ts";
 
 const folder = join(import.meta.dirname, "page");
 
@@ -29,12 +38,11 @@ export async function html(report: Report): Promise<string> {
     heat: heatMap(report.endpoints),
     typical: TYPICAL,
     overview: overview(report.endpoints),
-    notes: NOTES,
+    notesOf,
     ratio,
     withoutRate,
     precisionLine,
     otherTables,
-    remarkLine,
     cold: coldTable(report.cold),
     word,
     legend: legendOf(report),
@@ -66,9 +74,10 @@ function filtersOf({ endpoints }: Report): Record<string, string[]> {
   return Object.fromEntries(values.filter(([, all]) => all.length > 1));
 }
 
-/** Pairs and ranks stand in the tables. */
-const drawn = ({ comparison, ...endpoint }: Endpoint) => ({
+/** Pairs, ranks and notes stand in the tables. */
+const drawn = ({ comparison, rows, ...endpoint }: Endpoint) => ({
   ...endpoint,
+  rows: rows.map(({ besideToAlone, ...row }) => row),
   comparison: comparison && { effects: comparison.effects },
 });
 

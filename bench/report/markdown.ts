@@ -1,9 +1,9 @@
 import { markdownTable } from "markdown-table";
 import type { Row } from "../analysis/tables.ts";
-import { COLUMNS, type Column, coldTable, NOTES, otherTables, overview, remarkLine, SERVER_COLUMNS } from "./format.ts";
+import { COLUMNS, type Column, coldTable, notesOf, otherTables, overview, SERVER_COLUMNS } from "./format.ts";
 import { acrossRuns } from "./machines.ts";
 import type { Endpoint, Report } from "./report.ts";
-import { precisionLine, summary } from "./terminal.ts";
+import { summary } from "./terminal.ts";
 
 /** The answer, CPU time of all servers at all endpoints, and each endpoint's table folded. */
 export function markdown({ run, host, machine, answer, endpoints, servers, cold }: Report): string {
@@ -32,13 +32,9 @@ export function firstScreen(reports: readonly Report[]): string {
 }
 
 function folded(shown: Endpoint): string {
-  const { endpoint, rows, comparison, remarks } = shown;
-  return fold(endpoint, [
-    tableOf(COLUMNS, rows),
-    ...(comparison ? [precisionLine(comparison)] : []),
-    ...(NOTES[endpoint] ? [NOTES[endpoint]] : []),
-    ...rows.flatMap(({ name, warming }) => (warming ? [`${name} is warming: ${warming}.`] : [])),
-    ...remarks.map((remark) => remarkLine(remark, rows.length)),
+  return fold(shown.endpoint, [
+    tableOf(COLUMNS, shown.rows),
+    ...notesOf(shown),
     ...otherTables(shown).flatMap(({ title, head, rows }) => [`${title}:`, table(head, rows, (i) => i === 0)]),
   ]);
 }

@@ -1,17 +1,6 @@
-import type { Comparison } from "../analysis/statistics.ts";
 import type { Row } from "../analysis/tables.ts";
 import { card } from "./card.ts";
-import {
-  COLUMNS,
-  type Column,
-  coldTable,
-  NOTES,
-  otherTables,
-  overview,
-  percent,
-  remarkLine,
-  SERVER_COLUMNS,
-} from "./format.ts";
+import { COLUMNS, type Column, coldTable, notesOf, otherTables, overview, percent, SERVER_COLUMNS } from "./format.ts";
 import { cpuOf } from "./machine.ts";
 import type { Endpoint, Report } from "./report.ts";
 import { fits, render, renderText, wrap } from "./text.ts";
@@ -61,23 +50,12 @@ function allTogether(endpoints: readonly Endpoint[], width: number): string[] {
 }
 
 function table(shown: Endpoint, width: number): string {
-  const { endpoint, rows, comparison, remarks, load } = shown;
   return [
-    endpoint,
-    fitted(COLUMNS, rows, width),
-    ...(comparison ? [wrap(precisionLine(comparison), width)] : []),
-    ...(load === "open" ? [] : ["closed loop: latencies are service times"]),
-    ...(NOTES[endpoint] ? [wrap(NOTES[endpoint], width)] : []),
-    ...rows.flatMap(({ name, warming }) => (warming ? [wrap(`${name} is warming: ${warming}`, width)] : [])),
-    ...remarks.map((remark) => wrap(remarkLine(remark, rows.length), width)),
+    shown.endpoint,
+    fitted(COLUMNS, shown.rows, width),
+    ...notesOf(shown).map((note) => wrap(note, width)),
     ...otherTables(shown).map(({ title, head, rows }) => `\n${wrap(title, width)}\n${renderText(head, rows)}`),
   ].join("\n");
-}
-
-/** What a comparison could see. */
-export function precisionLine({ blocks, spread, smallestVisible, components }: Comparison): string {
-  const within = components.within === null ? "" : `, of one duet ${percent(components.within)}`;
-  return `${blocks} blocks; spread ${percent(spread)} (between restarts ${percent(components.between)}${within}); smallest visible difference ${percent(smallestVisible)}`;
 }
 
 /** A table with as much as there is room for: closer together, then with fewer columns. */

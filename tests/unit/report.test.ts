@@ -349,6 +349,18 @@ describe("what a run knows against itself stands where the number does", () => {
     expect(warming).toEqual([["bun-raw", "its cost fell by 30 % while it was measured"]]);
   });
 
+  test("a server that is dearer beside another than alone", async () => {
+    const slices = known().map((slice): Slice => {
+      const alone = slice.kind === "duet" ? 1 : 1 / ({ "node-raw": 1.4, "bun-raw": 1.08 }[slice.name] ?? 1);
+      return { ...slice, cpuUsPerRequest: slice.cpuUsPerRequest && slice.cpuUsPerRequest * alone };
+    });
+    for (const text of await shown(slices)) {
+      const [said] = /Dearer beside another server[^:]*:\s[^;]*;/.exec(text) ?? [];
+      expect(said).toMatch(/: node-raw ×\s1\.4\d \(\d\.\d\d–\d\.\d\d\);$/);
+    }
+    for (const text of await shown(known())) expect(text).not.toContain("Dearer");
+  });
+
   test("what a starved slice saw is left out where there is something else", async () => {
     const starve = (only: number[]) =>
       known().map(
