@@ -29,15 +29,18 @@ export async function openPostgres(client: string, connection: Connection, tx = 
   }
 }
 
-async function migrate({ query }: Client): Promise<void> {
-  await query("lock", `SELECT pg_advisory_lock(${LOCK})::text`, []);
-  await query("table", "CREATE TABLE IF NOT EXISTS migration (number INTEGER PRIMARY KEY)", []);
-  const { rows } = await query("applied", "SELECT count(*)::int AS applied FROM migration", []);
-  for (const [i, sql] of MIGRATIONS.postgres.entries()) {
-    if (i < Number(rows[0]?.applied)) continue;
-    await query(`migration${i}`, `DO $$ BEGIN ${sql}; INSERT INTO migration VALUES (${i}); END $$`, []); // or neither
-  }
-}
+/** In one transaction, so that it is all or nothing, and a pooler in between has no session whose lock it would keep. */
+const migrate = ({ transaction }: Client): Promise<void> =>
+  transaction(async (query) => {
+    await query("isolation", "SET TRANSACTION ISOLATION LEVEL READ COMMITTED", []); // so that it sees what others did before
+    await query("lock", `SELECT pg_advisory_xact_lock(${LOCK})::text`, []);
+    await query("table", "CREATE TABLE IF NOT EXISTS migration (number INTEGER PRIMARY KEY)", []);
+    const { rows } = await query("applied", "SELECT count(*)::int AS applied FROM migration", []);
+    for (const [i, sql] of MIGRATIONS.postgres.entries()) {
+      if (i < Number(rows[0]?.applied)) continue;
+      await query(`migration${i}`, `DO $$ BEGIN ${sql}; INSERT INTO migration VALUES (${i}); END $$`, []);
+    }
+  });
 
 function storeOf(client: Client, tx: string): Store {
   const transact = transactor(client, tx);
