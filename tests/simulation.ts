@@ -5,6 +5,7 @@ import { percentile } from "../bench/load/histogram.ts";
 import { newSession, type Session } from "../bench/measure/session.ts";
 import type { Plan } from "../bench/plan/plan.ts";
 import type { LocalSpec } from "../bench/plan/targets.ts";
+import { NO_HELPERS } from "../bench/targets/target.ts";
 import type { Identity } from "../shared/identity.ts";
 
 /** Standard deviations on the ln scale. */
@@ -78,7 +79,7 @@ export async function simulate(plan: Plan, results: string, cost: Cost, noise: N
       url,
       identity: IDENTITY,
       pid: null,
-      databasePid: null,
+      helpers: NO_HELPERS,
       startupMs: 1,
       read,
       stop: async () => {},

@@ -40,6 +40,10 @@ export interface Row {
   /** From the merged histograms. */
   readonly latencyMs: Readonly<Record<50 | 90 | 99 | 99.9, Interval>>;
   readonly utilization: Interval | null;
+  /** Of `cpuUsPerRequest`, its own database and pooler; memory of that database. */
+  readonly databaseUsPerRequest: Interval | null;
+  readonly poolerUsPerRequest: Interval | null;
+  readonly databaseBytes: Interval | null;
   readonly rssBytes: Interval | null;
   readonly peakRssBytes: Interval | null;
   readonly startupMs: Interval | null;
@@ -211,6 +215,9 @@ function rowsOf(
     p99: over((slice) => slice.p99Ms),
     p999: over((slice) => slice.p999Ms),
     utilization: over((slice) => slice.utilization),
+    databaseUsPerRequest: over((slice) => slice.databaseUsPerRequest),
+    poolerUsPerRequest: over((slice) => slice.poolerUsPerRequest),
+    databaseBytes: over((slice) => slice.databaseBytes),
     rssBytes: over((slice) => slice.rssBytes),
     peakRssBytes: over((slice) => slice.peakRssBytes),
     startupMs: over((slice) => slice.startupMs),
@@ -257,6 +264,9 @@ function rowsOf(
         99.9: latency(99.9, of("p999")),
       },
       utilization: of("utilization"),
+      databaseUsPerRequest: of("databaseUsPerRequest"),
+      poolerUsPerRequest: of("poolerUsPerRequest"),
+      databaseBytes: of("databaseBytes"),
       rssBytes: of("rssBytes"),
       peakRssBytes: of("peakRssBytes"),
       startupMs: of("startupMs"),

@@ -77,6 +77,9 @@ interface Stack {
 /** Name -> stack; beside the matrix, and measured where it is asked for. */
 export const STACKS: Readonly<Record<string, Stack>> = stacks;
 
+/** What `pooler=` may name. */
+const POOLERS = ["pgbouncer"];
+
 /** @returns the folder of a stack. */
 export const folderOf = ({ command }: Stack): string => /stacks\/[^/ ]+/.exec(command)?.[0] as string;
 
@@ -94,6 +97,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
   pool: "POSTGRES_POOL",
   prepare: "POSTGRES_PREPARE",
   tx: "POSTGRES_TX",
+  pooler: "POSTGRES_POOLER",
 };
 
 /**
@@ -131,7 +135,15 @@ export function parseTarget(text: string, servers: readonly string[], workload: 
       ...Object.fromEntries(set),
     },
   };
-  return workload === "tpcb" ? onPostgres(spec) : spec;
+  const { POSTGRES_POOLER: pooler } = spec.env;
+  if (pooler !== undefined && !POOLERS.includes(pooler))
+    throw new UsageError(`"pooler=${pooler}" of "${text}" is none of ${POOLERS.join(" ")}: correct it`);
+  const placed = workload === "tpcb" ? onPostgres(spec) : spec;
+  if (pooler !== undefined && placed.env.STORE !== "postgres")
+    throw new UsageError(
+      `--servers has "${text}": a pooler is of Postgres: write @ and a client of it, or leave it out`,
+    );
+  return placed;
 }
 
 function driverEnv(driver: string, store: boolean, stack?: Stack): Record<string, string> {

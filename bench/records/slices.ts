@@ -63,14 +63,20 @@ export interface Slice {
   readonly taken: number | null;
   /** Whether its cost had stopped to change when the slices of this endpoint and block began. */
   readonly warm: "steady" | "warming" | null;
+  /** Of `cpuUsPerRequest`, what a database and a pooler of its own had; memory of that database. */
+  readonly databaseUsPerRequest: number | null;
+  readonly poolerUsPerRequest: number | null;
+  readonly databaseBytes: number | null;
 }
 
-/** What a column holds; with `?` it is empty in some rows: of duets, of servers that do not say what they are, of remote ones. */
+/**
+ * What a column holds; with `?` it is empty in some rows: of duets, of servers that do not say what they are, of remote ones;
+ * and may be missing in a file, as those of a run before the column was there.
+ */
 type Content = "text" | "text?" | "number" | "number?";
 
 /**
- * The columns of results/<run>.csv, the field of a slice that each holds, and what that is. New ones go to the end, with a
- * new PROTOCOL.
+ * The columns of results/<run>.csv, the field of a slice that each holds, and what that is. New ones go to the end.
  */
 export const COLUMNS: Readonly<Record<string, readonly [field: keyof Slice, content: Content]>> = {
   Name: ["name", "text"],
@@ -114,6 +120,9 @@ export const COLUMNS: Readonly<Record<string, readonly [field: keyof Slice, cont
   SwitchesPerRequest: ["switchesPerRequest", "number?"],
   TakenTime: ["taken", "number?"],
   Warm: ["warm", "text?"],
+  DatabaseUsPerRequest: ["databaseUsPerRequest", "number?"],
+  PoolerUsPerRequest: ["poolerUsPerRequest", "number?"],
+  DatabaseBytes: ["databaseBytes", "number?"],
 };
 
 const HEADER = stringify([Object.keys(COLUMNS)]);
@@ -151,7 +160,7 @@ function readTable(file: string, columns: typeof COLUMNS): Record<string, string
   const wanted = Object.entries(columns);
   const problem = (line: number, what: string) => new UsageError(`${file}, line ${line}: ${what}`);
   const check = (head: string[]): string[] => {
-    const missing = wanted.find(([name]) => !head.includes(name));
+    const missing = wanted.find(([name, [, content]]) => !content.endsWith("?") && !head.includes(name));
     if (missing) throw problem(1, `there is no column "${missing[0]}": it does not come from ./bench.sh`);
     return head;
   };

@@ -83,7 +83,7 @@ export const overview = (endpoints: readonly Endpoint[]) => {
 
 /** What an endpoint has beside the table of its servers. */
 export const otherTables = (endpoint: Endpoint) =>
-  [stepTable(endpoint), rateTable(endpoint)].filter((one) => one !== null);
+  [stepTable(endpoint), helpersTable(endpoint), rateTable(endpoint)].filter((one) => one !== null);
 
 /** Latencies of a sequence's steps, side by side; null where the endpoint is no sequence. */
 function stepTable({ endpoint, steps }: Endpoint) {
@@ -97,6 +97,26 @@ function stepTable({ endpoint, steps }: Endpoint) {
     title: `${endpoint}: p50 / p99 of each step, ms`,
     head: ["server", ...steps.map((step) => step.endpoint.slice(endpoint.length + 1))],
     rows: names.map((name) => [name, ...steps.map(({ rows }) => cell(rows, name))]),
+  };
+}
+
+/** CPU time of what works for servers alone; null where nothing does. */
+function helpersTable({ endpoint, rows }: Endpoint) {
+  const helped = rows.filter(
+    ({ databaseUsPerRequest, poolerUsPerRequest }) => databaseUsPerRequest ?? poolerUsPerRequest,
+  );
+  if (helped.length === 0) return null;
+  const us = (interval: Interval | null) => withInterval(interval, (us) => us.toFixed(1));
+  return {
+    title: `${endpoint}: whose the CPU µs of a request are, and the database's memory, of which what its processes share counts once`,
+    head: ["server", "all µs", "pooler µs", "database µs", "database MB"],
+    rows: helped.map(({ name, cpuUsPerRequest, poolerUsPerRequest, databaseUsPerRequest, databaseBytes }) => [
+      name,
+      us(cpuUsPerRequest),
+      us(poolerUsPerRequest),
+      us(databaseUsPerRequest),
+      withInterval(databaseBytes, mega),
+    ]),
   };
 }
 

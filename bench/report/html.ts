@@ -77,7 +77,7 @@ function filtersOf({ endpoints }: Report): Record<string, string[]> {
 /** Pairs, ranks and notes stand in the tables. */
 const drawn = ({ comparison, rows, ...endpoint }: Endpoint) => ({
   ...endpoint,
-  rows: rows.map(({ besideToAlone, ...row }) => row),
+  rows: rows.map(({ besideToAlone, databaseUsPerRequest, poolerUsPerRequest, databaseBytes, ...row }) => row),
   comparison: comparison && { effects: comparison.effects },
 });
 

@@ -1,15 +1,11 @@
 /** A PostgreSQL of this run's own, thrown away with its data. */
-import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { once } from "node:events";
 import { chmodSync, chownSync, existsSync, globSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, join, resolve } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
-import { SQL } from "bun";
 import { UsageError } from "../../shared/errors.ts";
 import { pinned } from "../targets/cores.ts";
 import { freePort } from "../targets/free-port.ts";
-import { folderOnDisk } from "./folders.ts";
+import { guarded, launch, ownFolder, run, type Server, type User, unprivileged, untilReady } from "./programs.ts";
 
 export interface Postgres {
   /** postgres://…, with the password; stays the same over restarts. */
@@ -50,9 +46,6 @@ const PASSWORD = "password";
 /** macOS may not have C.UTF-8; C sorts the same. */
 const LOCALE = process.platform === "darwin" ? "C" : "C.UTF-8";
 const INITDB = ["--auth=scram-sha-256", "--encoding=UTF8", `--locale=${LOCALE}`, "--no-sync"];
-const READY_MS = 60_000;
-/** How long it may take to end: a shutdown writes what is still in memory. */
-const STOP_MS = 10_000;
 
 /**
  * Starts a PostgreSQL on a free port of 127.0.0.1, with the settings it comes with: those of durability too. Its programs
@@ -68,7 +61,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     throw new UsageError(`${template} is no data folder of startPostgres: it has no file "${PASSWORD}"`);
   }
   const port = await freePort();
-  const folder = ownFolder(user);
+  const folder = ownFolder("postgres", user);
   const guard = guarded(folder);
   let server: Server | null = null;
 
@@ -88,10 +81,10 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     const startServer = async () => {
       if (server !== null) return;
       server = programs
-        ? launch(localCommand(programs, folder, port, cores), user)
+        ? launch(localCommand(programs, folder, port, cores), user, "SIGINT")
         : launchContainer(folder, port, password, cores, user);
       guard.watch(server.pid);
-      await untilReady(url, server, signal).catch(async (error) => {
+      await untilReady("PostgreSQL", url, server, signal).catch(async (error) => {
         await stopServer();
         throw error;
       });
@@ -113,22 +106,6 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     await stop();
     throw error;
   }
-}
-
-/** Whom the server runs as: it refuses root. */
-interface User {
-  readonly uid: number;
-  readonly gid: number;
-}
-
-/** @returns null where this process is not root and the server can run as the same user. */
-function unprivileged(): User | null {
-  if (process.getuid?.() !== 0) return null;
-  const users = readFileSync("/etc/passwd", "utf8");
-  const [, uid, gid] = /^postgres:[^:]*:(\d+):(\d+):/m.exec(users) ?? /^nobody:[^:]*:(\d+):(\d+):/m.exec(users) ?? [];
-  if (uid === undefined)
-    throw new UsageError("PostgreSQL does not run as root, and there is no user postgres or nobody");
-  return { uid: Number(uid), gid: Number(gid) };
 }
 
 /** @returns the folder of the server's programs: the first on PATH, or the newest of a package's; null without. */
@@ -156,12 +133,6 @@ async function needDocker(signal: AbortSignal): Promise<void> {
 
 const newPassword = () => randomBytes(16).toString("hex");
 
-function ownFolder(user: User | null): string {
-  const folder = folderOnDisk("postgres");
-  if (user) chownSync(folder, user.uid, user.gid);
-  return folder;
-}
-
 const empty = new Map<string, Promise<string>>();
 
 /** @returns a cluster as initdb makes it: once per process, as a copy takes less time. */
@@ -175,7 +146,7 @@ function emptyCluster(programs: string, user: User | null, signal: AbortSignal):
 }
 
 async function initialize(programs: string, user: User | null, signal: AbortSignal): Promise<string> {
-  const folder = ownFolder(user);
+  const folder = ownFolder("postgres", user);
   const guard = guarded(folder);
   const [cluster, password] = [join(folder, "cluster"), join(folder, PASSWORD)];
   writeFileSync(password, newPassword(), { mode: 0o600 });
@@ -205,22 +176,6 @@ function localCommand(programs: string, folder: string, port: number, cores: str
   return pinned(cores, [join(programs, "postgres"), ...options]);
 }
 
-interface Server extends Pick<Program, "ended" | "how" | "output"> {
-  readonly pid: number | null;
-  stop(): Promise<void>;
-}
-
-function launch(command: readonly string[], user: User | null, kill?: () => Promise<unknown>): Server {
-  const { child, how, output, ended } = start(command, user);
-  const stop = async () => {
-    child.kill("SIGINT"); // a "fast shutdown", which does not wait for clients
-    const late = (await Promise.race([ended, sleep(STOP_MS, "late", { ref: false })])) === "late";
-    if (late) await (kill ? kill() : child.kill("SIGKILL"));
-    await ended;
-  };
-  return { pid: child.pid ?? null, ended, how, output, stop };
-}
-
 /** The docker command passes signals on, so that a container ends as a process does. */
 function launchContainer(
   folder: string,
@@ -238,90 +193,5 @@ function launchContainer(
     ...Object.entries(env).flatMap(([name, value]) => ["--env", `${name}=${value}`]),
     ...[IMAGE, "-c", "listen_addresses=*", "-c", "max_connections=300"],
   ];
-  return launch(command, null, () => run(["docker", "rm", "--force", name], null).catch(() => {}));
-}
-
-async function untilReady(url: string, { ended, how, output }: Server, signal: AbortSignal): Promise<void> {
-  const deadline = Date.now() + READY_MS;
-  while (true) {
-    signal.throwIfAborted();
-    if (how() !== null) throw new UsageError(`PostgreSQL did not start: ${output() || `it ended by ${how()}`}`);
-    const sql = new SQL(url, { max: 1, connectionTimeout: 5 });
-    const answer = sql`select 1`.then(
-      () => true,
-      () => false,
-    );
-    const ready = await Promise.race([answer, ended]); // another server may have the port
-    await sql.close({ timeout: 0 });
-    if (ready) return;
-    if (Date.now() > deadline) {
-      throw new UsageError(`PostgreSQL accepted no connection within ${READY_MS / 1000} s: ${output()}`);
-    }
-    await sleep(10);
-  }
-}
-
-/**
- * Removes a folder, with the server in it, as soon as this process ends, however it does: a shell waits for the end of a
- * pipe that closes then.
- */
-function guarded(folder: string): { watch(pid: number | null): void; release(): Promise<void> } {
-  const remove = `for i in 1 2 3 4 5 6 7 8 9; do rm -rf "$0" && break; sleep 0.2; done`;
-  const script = `while read -r pid; do server=$pid; done; [ -z "$server" ] || kill -QUIT "$server"; ${remove}`;
-  const child = spawn("sh", ["-c", script, folder], { detached: true, stdio: ["pipe", "ignore", "ignore"], cwd: "/" });
-  child.unref();
-  const closed = once(child, "close");
-  child.stdin.on("error", () => {}); // it may have been killed
-  return {
-    watch: (pid) => child.stdin.write(`${pid ?? ""}\n`),
-    release: async () => {
-      child.ref();
-      child.stdin.end();
-      await closed;
-      rmSync(folder, { recursive: true, force: true });
-    },
-  };
-}
-
-/** Runs a program to its end. @throws UsageError with what it complained of */
-async function run(command: readonly string[], user: User | null, signal?: AbortSignal): Promise<void> {
-  signal?.throwIfAborted();
-  const { how, output, ended } = start(command, user, signal);
-  await ended;
-  signal?.throwIfAborted();
-  if (how() !== "0") throw new UsageError(`${command[0]} failed: ${output() || how()}`);
-}
-
-interface Program {
-  readonly child: ChildProcess;
-  readonly ended: Promise<void>;
-  /** Its exit status, the signal that ended it or why it could not be run; null while it runs. */
-  how(): string | null;
-  /** The last line of what it complained of. */
-  output(): string;
-}
-
-function start(command: readonly string[], user: User | null, signal?: AbortSignal): Program {
-  const [name = "", ...args] = command;
-  // Not in this process's folder, which another user may have no access to.
-  const options = { ...user, ...(signal && { signal }), cwd: "/" };
-  const child = spawn(name, args, { ...options, stdio: ["ignore", "ignore", "pipe"] });
-  let text = "";
-  child.stderr.setEncoding("utf8").on("data", (more: string) => {
-    text = (text + more).slice(-4_000);
-  });
-  let how: string | null = null;
-  const ended = new Promise<void>((resolve) => {
-    const end = (reason: string) => {
-      how ??= reason;
-      resolve();
-    };
-    child.on("error", ({ message }) => end(message));
-    child.on("close", (code, signal) => end(String(code ?? signal)));
-  });
-  const output = () => {
-    const lines = text.trim().split("\n");
-    return lines.findLast((line) => /\b(error|FATAL|PANIC|DETAIL):/i.test(line)) ?? lines.at(-1) ?? "";
-  };
-  return { child, ended, how: () => how, output };
+  return launch(command, null, "SIGINT", () => run(["docker", "rm", "--force", name], null).catch(() => {}));
 }

@@ -3,15 +3,17 @@ import { join } from "node:path";
 import { SQL } from "bun";
 import { UsageError } from "../../shared/errors.ts";
 import { SUMS } from "../../shared/tpcb/tables.ts";
+import { type Helpers, NO_HELPERS } from "../targets/target.ts";
 import { folderOnDisk } from "./folders.ts";
+import { startPooler } from "./pooler.ts";
 import { type Postgres, startPostgres } from "./postgres.ts";
 
 /** What one server keeps content items in, thrown away when it stops. */
 export interface ServerStore {
   /** By which the server finds it. */
   readonly env: Readonly<Record<string, string>>;
-  /** The database process that works for this server alone: its CPU time counts as the server's. */
-  readonly pid: number | null;
+  /** Processes that work for this server alone: their CPU time counts as the server's. */
+  readonly helpers: Helpers;
   close(): Promise<void>;
 }
 
@@ -38,19 +40,20 @@ export function openStores(signal: AbortSignal, scale?: number): Stores {
     const close = async () => {
       for (const part of ["", "-wal", "-shm", "-journal"]) rmSync(file + part, { force: true });
     };
-    return { env: { CONTENT_FILE: file }, pid: null, close };
+    return { env: { CONTENT_FILE: file }, helpers: NO_HELPERS, close };
   }
 
   return {
-    async open({ STORE, CONTENT_FILE }, cores) {
+    async open({ STORE, CONTENT_FILE, POSTGRES_POOLER }, cores) {
       if (STORE === "postgres") {
         const { DATABASE_URL } = process.env;
         databases ??= DATABASE_URL ? given(DATABASE_URL, signal, scale) : throwAway(signal, scale);
         const store = await (await databases).open(cores);
-        return scale === undefined ? store : audited(store);
+        const checked = scale === undefined ? store : audited(store);
+        return POSTGRES_POOLER === undefined ? checked : pooled(checked, cores, signal);
       }
       if (STORE === "sqlite" && CONTENT_FILE === undefined) return sqlite();
-      return { env: {}, pid: null, close: async () => {} };
+      return { env: {}, helpers: NO_HELPERS, close: async () => {} };
     },
     async close() {
       if (folder) rmSync(folder, { recursive: true, force: true });
@@ -78,7 +81,7 @@ async function throwAway(signal: AbortSignal, scale?: number): Promise<Databases
   return {
     async open(cores) {
       const one: Postgres = await startPostgres({ cores, data: template.folder, signal });
-      return { env: { DATABASE_URL: one.url }, pid: one.pid, close: one.stop };
+      return { env: { DATABASE_URL: one.url }, helpers: { ...NO_HELPERS, database: one.pid }, close: one.stop };
     },
     close: template.stop,
   };
@@ -92,7 +95,7 @@ async function given(url: string, signal: AbortSignal, scale?: number): Promise<
     await sql.unsafe(`CREATE DATABASE ${name} TEMPLATE ${template}`).catch((cause: Error) => {
       throw new UsageError(`DATABASE_URL: no database can be made there (${cause.message}): name a user who may`);
     });
-    return { env: { DATABASE_URL: urlOf(name) }, pid: null, close: () => drop(name) };
+    return { env: { DATABASE_URL: urlOf(name) }, helpers: NO_HELPERS, close: () => drop(name) };
   };
   const drop = async (name: string) => void (await sql.unsafe(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`));
   const template = `http_benchmark_${process.pid}`;
@@ -110,6 +113,22 @@ async function given(url: string, signal: AbortSignal, scale?: number): Promise<
 
 const fill = (url: string, signal: AbortSignal, scale?: number) =>
   createdb(["--postgres", url, ...(scale === undefined ? [] : ["--tpcb", "--scale", String(scale)])], signal);
+
+/** The same by a pooler, which is stopped first. */
+async function pooled(store: ServerStore, cores: string | undefined, signal: AbortSignal): Promise<ServerStore> {
+  const pooler = await startPooler(store.env.DATABASE_URL as string, cores, signal).catch(async (error) => {
+    await store.close();
+    throw error;
+  });
+  return {
+    env: { DATABASE_URL: pooler.url },
+    helpers: { ...store.helpers, pooler: pooler.pid },
+    async close() {
+      await pooler.stop();
+      await store.close();
+    },
+  };
+}
 
 /** The same, closed by a look at its balances. */
 const audited = (store: ServerStore): ServerStore => ({

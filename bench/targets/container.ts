@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import type { Identity } from "../../shared/identity.ts";
 import type { DockerSpec } from "../plan/targets.ts";
 import type { Engine } from "./engine.ts";
-import { type Reading, type Target, untilReady } from "./target.ts";
+import { NO_HELPERS, type Reading, type Target, untilReady } from "./target.ts";
 
 /** Ports of an engine's machine elsewhere, of which a container gets one that is free: a firewall can be told of them. */
 const PORTS = "3000-3099";
@@ -62,7 +62,7 @@ export async function startContainer(
     });
     const read = async () =>
       readingOf(await engine.get<Stats>(`/containers/${id}/stats?stream=false&one-shot=true`), identity);
-    return { name, url, identity, pid, databasePid: null, startupMs: performance.now() - since, read, stop };
+    return { name, url, identity, pid, helpers: NO_HELPERS, startupMs: performance.now() - since, read, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -8,7 +8,7 @@ import type { ServerStore } from "../stores/stores.ts";
 import { pinned } from "./cores.ts";
 import { freePort } from "./free-port.ts";
 import { markApp } from "./sweep.ts";
-import { readItself, type Target, untilReady } from "./target.ts";
+import { NO_HELPERS, readItself, type Target, untilReady } from "./target.ts";
 
 /** @throws UsageError where something else listens on the port: it would be measured instead. */
 async function claim(name: string, port: number): Promise<void> {
@@ -83,7 +83,7 @@ export async function start(
     const pid = process.platform === "linux" ? (child.pid ?? null) : null;
     const read = () => readItself(url, signal);
     const startupMs = performance.now() - since;
-    return { name: spec.name, url, identity, pid, databasePid: store?.pid ?? null, startupMs, read, stop };
+    return { name: spec.name, url, identity, pid, helpers: store?.helpers ?? NO_HELPERS, startupMs, read, stop };
   } catch (error) {
     await stop();
     throw error;

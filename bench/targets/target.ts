@@ -12,14 +12,21 @@ export interface Target {
   readonly identity: Identity | null;
   /** Its process, where it runs on this machine and its threads can be read (Linux); null elsewhere. */
   readonly pid: number | null;
-  /** A database that works for it alone, where it is a process of this machine; null where there is none. */
-  readonly databasePid: number | null;
+  /** Processes of this machine that work for it alone. */
+  readonly helpers: Helpers;
   /** From its start to its first answer, null where it was not started here. */
   readonly startupMs: number | null;
   /** What it has used since its start, as it says itself or its engine does; null where neither does. */
   read(): Promise<Reading | null>;
   stop(): Promise<void>;
 }
+
+/** A database and a pooler before it, each with its children; null where there is none, or it cannot be seen. */
+export interface Helpers {
+  readonly database: number | null;
+  readonly pooler: number | null;
+}
+export const NO_HELPERS: Helpers = { database: null, pooler: null };
 
 /** What a server has used since its start. */
 export interface Reading {

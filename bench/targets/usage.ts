@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import type { Load } from "../load/fortio.ts";
 import { type Cores, coresOf, parseCpuList } from "./cores.ts";
-import type { Target } from "./target.ts";
+import type { Helpers, Target } from "./target.ts";
 
 /** What a server used during a slice; null where it cannot be seen. */
 export interface Usage {
@@ -11,6 +11,12 @@ export interface Usage {
    * is a server at its limit. From a server that only says its total: that ÷ time and workers.
    */
   readonly utilization: number | null;
+  /** Of `cpuUsPerRequest`, what its database and its pooler had; null where it has none of its own. */
+  readonly databaseUsPerRequest: number | null;
+  readonly poolerUsPerRequest: number | null;
+  /** Memory of its database, what the processes share counted once (Linux: Pss). */
+  readonly databaseBytes: number | null;
+  /** Of the server alone. */
   readonly rssBytes: number | null;
   /** Most resident memory since it was started. */
   readonly peakRssBytes: number | null;
@@ -22,7 +28,14 @@ export interface Usage {
   readonly switchesPerRequest: number | null;
 }
 
-const UNSEEN = { kernelUsPerRequest: null, faultsPerRequest: null, switchesPerRequest: null };
+const UNSEEN = {
+  databaseUsPerRequest: null,
+  poolerUsPerRequest: null,
+  databaseBytes: null,
+  kernelUsPerRequest: null,
+  faultsPerRequest: null,
+  switchesPerRequest: null,
+};
 
 /** Between readings; a slice begins and ends between two of them, where the CPU time is interpolated. */
 const READ_EVERY_MS = 20;
@@ -33,7 +46,7 @@ const READ_EVERY_MS = 20;
  * @returns a function that ends the watch.
  */
 export async function watch(target: Target): Promise<(load: Load) => Promise<Usage>> {
-  if (target.pid !== null) return watchProcess(target.pid, target.databasePid);
+  if (target.pid !== null) return watchProcess(target.pid, target.helpers);
   const before = await target.read();
   return async (load) => {
     const after = before && (await target.read());
@@ -53,10 +66,10 @@ export async function watch(target: Target): Promise<(load: Load) => Promise<Usa
   };
 }
 
-/** Memory is of the server alone: a database's processes share most of theirs. */
-function watchProcess(root: number, database: number | null): (load: Load) => Promise<Usage> {
+function watchProcess(root: number, helpers: Helpers): (load: Load) => Promise<Usage> {
   const pids = family(root);
-  const all = database === null ? pids : [...pids, ...family(database)];
+  const [databases, poolers] = [familyOf(helpers.database), familyOf(helpers.pooler)];
+  const all = [...pids, ...databases, ...poolers];
   const throttledBefore = throttledMs(root);
   const before = countersOf(all);
   const readings: { at: number; threads: Map<string, number> }[] = [];
@@ -87,10 +100,19 @@ function watchProcess(root: number, database: number | null): (load: Load) => Pr
       const [from, to] = [a.threads.get(thread) ?? 0, b.threads.get(thread) ?? 0];
       return from + ((to - from) * (moment - a.at)) / (b.at - a.at || 1);
     };
-    const ranMs = [...(readings.at(-1)?.threads.keys() ?? [])].map(
-      (thread) => ranAt(thread, startedAt + seconds * 1e3) - ranAt(thread, startedAt),
+    const ran = new Map(
+      [...(readings.at(-1)?.threads.keys() ?? [])].map((thread) => [
+        thread,
+        ranAt(thread, startedAt + seconds * 1e3) - ranAt(thread, startedAt),
+      ]),
     );
-    const cpuUsPerRequest = requests > 0 ? (total(ranMs) * 1e3) / requests : null;
+    const ranMs = [...ran.values()];
+    const usPerRequest = (ms: readonly number[]) => (requests > 0 ? (total(ms) * 1e3) / requests : null);
+    const cpuUsPerRequest = usPerRequest(ranMs);
+    const partOf = (processes: readonly number[]) =>
+      processes.length > 0
+        ? usPerRequest([...threadTimes(processes).keys()].map((thread) => ran.get(thread) ?? 0))
+        : null;
     const [first, last] = [readings[0], readings.at(-1)].map((one) => total(one?.threads.values() ?? []));
     const watchedMs = (last as number) - (first as number);
     // Counters are of the whole watch, so they are brought to the slice by CPU time.
@@ -98,6 +120,9 @@ function watchProcess(root: number, database: number | null): (load: Load) => Pr
     const ticks = during("kernelTicks") + during("userTicks");
     return {
       cpuUsPerRequest,
+      databaseUsPerRequest: partOf(databases),
+      poolerUsPerRequest: partOf(poolers),
+      databaseBytes: databases.length > 0 ? memoryOf(databases, "Pss") : null,
       utilization: Math.max(...ranMs, total(ranMs) / parseCpuList(coresOf(root) ?? "0").length) / 1e3 / seconds,
       rssBytes: memoryOf(pids, "VmRSS"),
       peakRssBytes: memoryOf(pids, "VmHWM"),
@@ -160,11 +185,11 @@ const UNSURE_MS = 2 * TICK_MS;
  */
 export function watchCores(
   cores: Cores,
-  servers: readonly Pick<Target, "pid" | "databasePid" | "startupMs">[],
+  servers: readonly Pick<Target, "pid" | "helpers" | "startupMs">[],
 ): (generatorCpu: number | null) => number {
   const oursMs = () => {
-    const pids = servers.flatMap(({ pid, databasePid }) => [pid, databasePid]);
-    return total(threadTimes(pids.flatMap((pid) => (pid === null ? [] : family(pid)))).values());
+    const pids = servers.flatMap(({ pid, helpers }) => [pid, helpers.database, helpers.pooler]);
+    return total(threadTimes(pids.flatMap(familyOf)).values());
   };
   const since = performance.now();
   const ourUsage = process.cpuUsage();
@@ -197,6 +222,8 @@ export function family(pid: number): number[] {
   return [pid, ...children.flatMap((child) => family(Number(child)))];
 }
 
+const familyOf = (pid: number | null): number[] => (pid === null ? [] : family(pid));
+
 /** @returns thread -> milliseconds it has run, of those that did not end during the look. */
 export function threadTimes(pids: readonly number[]): Map<string, number> {
   return new Map(threadFiles(pids).map(([task, [ranNs]]) => [task, Number(ranNs) / 1e6]));
@@ -212,10 +239,11 @@ function threadFiles(pids: readonly number[]): [task: string, schedstat: string[
   );
 }
 
-/** @returns resident memory of processes, now or at most since their start. */
-export function memoryOf(pids: readonly number[], field: "VmRSS" | "VmHWM"): number {
+/** @returns memory of processes: resident, now or at most since their start, or what they share counted once. */
+export function memoryOf(pids: readonly number[], field: "VmRSS" | "VmHWM" | "Pss"): number {
   const size = new RegExp(`^${field}:\\s*(\\d+) kB`, "m");
-  return total(pids.map((pid) => Number(size.exec(text(`/proc/${pid}/status`))?.[1] ?? 0) * 1024));
+  const file = field === "Pss" ? "smaps_rollup" : "status";
+  return total(pids.map((pid) => Number(size.exec(text(`/proc/${pid}/${file}`))?.[1] ?? 0) * 1024));
 }
 
 /** @returns milliseconds that a process's control group was kept from running by its CPU quota (cgroup v2 or v1). */

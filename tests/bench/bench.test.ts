@@ -260,6 +260,9 @@ describe("results.csv", () => {
     switchesPerRequest: 0.5,
     taken: 0.01,
     warm: "steady",
+    databaseUsPerRequest: null,
+    poolerUsPerRequest: null,
+    databaseBytes: null,
   };
 
   test("slices are read as they were written", () => {

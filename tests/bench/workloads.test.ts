@@ -186,7 +186,15 @@ test.each([
   [["--endpoints", "POST /tx"], '"POST /tx" writes: give --workload tpcb'],
   [["--workload", "tpcb", "--servers", "bun-raw@memory"], "/tx is of Postgres: write @ and one of bun:sql pg postgres"],
   [["--workload", "tpcb", "--servers", "node-raw@node:sqlite"], "/tx is of Postgres: write @ and one of pg postgres"],
-  [["--workload", "tpcb", "--servers", "go"], "go has no /tx: leave it out of this workload"],
+  [["--workload", "tpcb", "--servers", "ruby-rails"], "ruby-rails has no /tx: leave it out of this workload"],
+  [
+    ["--workload", "tpcb", "--servers", "bun-raw+pooler=x"],
+    '"pooler=x" of "bun-raw+pooler=x" is none of pgbouncer: correct it',
+  ],
+  [
+    ["--workload", "users", "--servers", "bun-raw+pooler=pgbouncer"],
+    "a pooler is of Postgres: write @ and a client of it",
+  ],
   [["--servers", "bun-raw+journal=wal"], '"journal=wal" of "bun-raw+journal=wal" is none of journal='],
   [["--workload", "users", "--servers", "bun-raw+speed=1"], '"speed=1" of "bun-raw+speed=1" is none of journal='],
   [["--workload", "users", "--servers", "bun-raw+journal=off"], 'SQLITE_JOURNAL is "off": set it to one of wal delete'],

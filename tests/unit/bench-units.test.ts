@@ -16,7 +16,7 @@ import type { PRESETS } from "../../bench/plan/presets.ts";
 import { parseTarget } from "../../bench/plan/targets.ts";
 import type { Slice } from "../../bench/records/slices.ts";
 import { type Cores, parseCpuList, pinned, splitCores } from "../../bench/targets/cores.ts";
-import type { Target } from "../../bench/targets/target.ts";
+import { NO_HELPERS, type Target } from "../../bench/targets/target.ts";
 import { threadTimes, watch, watchCores } from "../../bench/targets/usage.ts";
 import { resultsIn, run, SERVERS, scratch, testIf } from "../harness.ts";
 
@@ -479,7 +479,7 @@ testIf(
     try {
       const [all, known] = [
         watchCores(cores, []),
-        watchCores(cores, [{ pid: server.pid, databasePid: null, startupMs: 1 }]),
+        watchCores(cores, [{ pid: server.pid, helpers: NO_HELPERS, startupMs: 1 }]),
       ];
       const ran = () =>
         threadTimes([server.pid])
@@ -505,7 +505,7 @@ test("of a server that was restarted in a slice, the CPU time is not known", asy
       url: "",
       identity: null,
       pid: null,
-      databasePid: null,
+      helpers: NO_HELPERS,
       startupMs: null,
       read,
       stop: async () => {},

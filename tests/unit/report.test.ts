@@ -81,6 +81,9 @@ function known({ run = "2026-01-01T00:00:00.000Z", slower = "", protocol = PROTO
       switchesPerRequest: 0.5,
       taken: 0.01,
       warm: "steady",
+      databaseUsPerRequest: null,
+      poolerUsPerRequest: null,
+      databaseBytes: null,
     };
   };
   return [1, 2, 3].flatMap((block) =>
