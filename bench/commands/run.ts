@@ -15,6 +15,7 @@ import { capacityLine, describe, idleTable, order } from "../report/lines.ts";
 import { type Progress, showProgress } from "../report/progress.ts";
 import { reportOf } from "../report/read.ts";
 import { resultRows } from "../report/results.ts";
+import { needPgbouncer } from "../stores/pooler.ts";
 import { addressOf } from "../targets/engine.ts";
 import { type AppOptions, appsOf, askedOf, type RequestOptions } from "./apps.ts";
 import { show, writePage } from "./report.ts";
@@ -82,6 +83,7 @@ export async function run(urls: readonly string[], options: RunOptions, signal: 
     },
     SERVERS,
   );
+  if (planned.targets.some((spec) => spec.kind === "local" && spec.env.POSTGRES_POOLER)) needPgbouncer();
   if (!dryRun) await buildStacks(planned.targets, signal);
   const plan = await atAll(planned, rates, load, options, signal);
   if (dryRun) return console.log(`${describe(plan, coresFor(plan))}\n\n${order(plan)}`);

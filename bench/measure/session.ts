@@ -18,6 +18,7 @@ import { type Manifest, manifestOf } from "../records/manifest.ts";
 import { checkResults } from "../records/results.ts";
 import { PROTOCOL, readSlices, type Slice } from "../records/slices.ts";
 import type { Progress } from "../report/progress.ts";
+import { pgbouncerVersion } from "../stores/pooler.ts";
 import type { Stores } from "../stores/stores.ts";
 import { type Cores, moveTo } from "../targets/cores.ts";
 import type { Engine } from "../targets/engine.ts";
@@ -158,6 +159,7 @@ async function environment(): Promise<Record<string, unknown>> {
     node: ask("node", "--version"),
     fortio: ask("fortio", "version"),
     k6: ask("k6", "version")?.split(" ")[1] ?? null,
+    pgbouncer: pgbouncerVersion(),
     commit: ask("git", "describe", "--always", "--dirty", "--abbrev=40"),
     dataSha256: await digest(process.env.DB_FILE || "data.db"),
   };

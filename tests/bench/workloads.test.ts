@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { SQL } from "bun";
 import { ON_DISK } from "../../bench/stores/folders.ts";
+import { pgbouncerVersion } from "../../bench/stores/pooler.ts";
 import { findPrograms, startPostgres } from "../../bench/stores/postgres.ts";
 import { openStores } from "../../bench/stores/stores.ts";
 import {
@@ -59,19 +60,33 @@ describeIf(postgres, "no PostgreSQL", "bench.sh --workload content", () => {
 
   test("--workload tpcb: transactions by each client, whose balances add up", async () => {
     const file = newFile();
-    const servers = "bun-raw,bun-raw@postgres+tx=function,node-raw@pg+prepare=false";
-    const program = run(bench(file, "--details", "--workload", "tpcb", "--scale", "1", "--servers", servers));
+    const pooled = pgbouncerVersion() === null ? [] : ["bun-raw+pooler=pgbouncer"];
+    const servers = ["bun-raw", "bun-raw@postgres+tx=function", "node-raw@pg+prepare=false", ...pooled];
+    const program = run(bench(file, "--details", "--workload", "tpcb", "--scale", "1", "--servers", servers.join()));
     const { code } = await program.ended;
     expect([code, program.output()]).toEqual([0, expect.stringContaining(" slices in ")]);
     const rows = rowsOf(file);
+    for (const row of process.platform === "linux" ? rows : []) {
+      const [all, database, pooler] = [row.CpuUsPerRequest, row.DatabaseUsPerRequest, row.PoolerUsPerRequest].map(
+        Number,
+      );
+      expect(database).toBeGreaterThan(0);
+      expect((pooler as number) > 0).toBe((row.Name as string).includes("pooler"));
+      expect((database as number) + (pooler as number)).toBeLessThan(all as number);
+      expect(Number(row.DatabaseBytes)).toBeGreaterThan(1e6);
+    }
+    expect(program.output()).toMatch(/whose the CPU µs of a request are/);
     expect(new Set(rows.map(({ Endpoint }) => Endpoint))).toEqual(new Set(["POST /tx"]));
     for (const row of rows) expect(row).toMatchObject({ "Error Count": "0" });
     const drivers = new Set(rows.map(({ Name, Driver = "" }) => `${Name}: ${Driver.split(" ")[0]}`));
-    expect([...drivers].sort()).toEqual([
-      "bun-raw: bun:sql",
-      "bun-raw@postgres+tx=function: postgres",
-      "node-raw@pg+prepare=false: pg",
-    ]);
+    expect([...drivers].sort()).toEqual(
+      [
+        "bun-raw: bun:sql",
+        "bun-raw@postgres+tx=function: postgres",
+        "node-raw@pg+prepare=false: pg",
+        ...pooled.map((name) => `${name}: bun:sql`),
+      ].sort(),
+    );
     expect(program.output().replaceAll("\n  ", " ")).toContain("(Postgres with synchronous_commit, as it comes)");
     await until(() => foldersOf(program).length === 0);
   });

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { SQL } from "bun";
+import { pgbouncerVersion, startPooler } from "../../bench/stores/pooler.ts";
 import { type Postgres, startPostgres } from "../../bench/stores/postgres.ts";
 import { family } from "../../bench/targets/usage.ts";
 import { WAITS } from "../../shared/drivers/drivers.ts";
@@ -327,6 +328,38 @@ export function tpcbSuite(alone: readonly Cell[], cells: readonly Cell[]) {
     }
     for (const server of servers) expect(server.output()).toBe("");
   });
+
+  const isHere = linux && pgbouncerVersion() !== null;
+  testIf(
+    isHere,
+    "there is no pgbouncer 1.24 or later",
+    "behind a pooler, frozen and killed too, all adds up",
+    async () => {
+      const database = await newDatabase("pooled", "tpcb");
+      const pooler = await startPooler(database, undefined, new AbortController().signal);
+      try {
+        const cells = inAllWays(alone).map((cell) => ({ ...cell, POSTGRES_POOL: "2" }));
+        const servers = await Promise.all(cells.map((cell) => start(cell, pooler.url)));
+        const sent: Sent[] = [];
+        const works = servers.map(work);
+        await all(works, ({ done }) => done(WRITERS));
+        process.kill(pooler.pid as number, "SIGSTOP");
+        await until(() => works.every(({ sent }) => sent.some(({ status }) => status === 503)));
+        process.kill(pooler.pid as number, "SIGCONT");
+        await all(works, ({ done }) => done(WRITERS)); // by the same servers
+        process.kill(pooler.pid as number, "SIGKILL");
+        await until(() => works.every(({ sent }) => sent.at(-1)?.status === 503));
+        sent.push(...(await collect(works, isRight)));
+        await expectBooked(database, sent);
+        for (const server of servers) {
+          expect(server.output()).toBe("");
+          await stopServer(server);
+        }
+      } finally {
+        await pooler.stop();
+      }
+    },
+  );
 
   return { urlOf, newDatabase };
 }
