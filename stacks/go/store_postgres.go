@@ -82,23 +82,26 @@ func migratePostgres(url string) error {
 	if err != nil {
 		return err
 	}
-	defer connection.Close(ctx) // which also unlocks
-	begin := fmt.Sprintf(`SELECT pg_advisory_lock(%d);
-		CREATE TABLE IF NOT EXISTS migration (number INTEGER PRIMARY KEY)`, migrationLock)
-	if _, err := connection.Exec(ctx, begin); err != nil {
-		return err
-	}
-	var applied int
-	if err := connection.QueryRow(ctx, "SELECT count(*) FROM migration").Scan(&applied); err != nil {
-		return err
-	}
-	for i := applied; i < len(postgresMigrations); i++ {
-		both := fmt.Sprintf("BEGIN; %s; INSERT INTO migration VALUES (%d); COMMIT", postgresMigrations[i], i)
-		if _, err := connection.Exec(ctx, both); err != nil {
+	defer connection.Close(ctx)
+	// In one transaction that sees what others did before: a pooler in between has no session whose lock it would keep.
+	return pgx.BeginTxFunc(ctx, connection, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error {
+		begin := fmt.Sprintf(`SELECT pg_advisory_xact_lock(%d);
+			CREATE TABLE IF NOT EXISTS migration (number INTEGER PRIMARY KEY)`, migrationLock)
+		if _, err := tx.Exec(ctx, begin); err != nil {
 			return err
 		}
-	}
-	return nil
+		var applied int
+		if err := tx.QueryRow(ctx, "SELECT count(*) FROM migration").Scan(&applied); err != nil {
+			return err
+		}
+		for i := applied; i < len(postgresMigrations); i++ {
+			both := fmt.Sprintf("%s; INSERT INTO migration VALUES (%d)", postgresMigrations[i], i)
+			if _, err := tx.Exec(ctx, both); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // A pgxSession is a pool of pgx, or a transaction. Statements are prepared by pgx itself.
@@ -308,7 +311,7 @@ func postgresFailure(err error) error {
 		return errTooMuch
 	case code == "53100":
 		return errFull
-	case strings.HasPrefix(code, "08"), strings.HasPrefix(code, "53"), strings.HasPrefix(code, "57P0"), isLost(err):
+	case strings.HasPrefix(code, "08"), strings.HasPrefix(code, "53"), strings.HasPrefix(code, "57P0"), code == "57014", isLost(err):
 		return errUnavailable
 	}
 	return err
