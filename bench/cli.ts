@@ -116,6 +116,11 @@ const program = withOptions(new Command("./bench.sh"), ENDPOINTS)
   .option("--load <list>", "rates as parts of what the slowest server can answer, e.g. 10%,50%,80%", (text: string) =>
     list(text).map(share),
   )
+  .option(
+    "--ladder <list>",
+    "numbers of connections instead of --connections, each a table, e.g. 100,1000,10000; a server that fails 1 % of requests is asked no more",
+    (text: string) => list(text).map(number(1, 10_000, true)),
+  )
   .option("--idle", "instead: memory of idle connections, CPU time at rest, time until the first answer")
   .option("--slo <promise>", "find the highest rate that keeps a promise like p99<50ms", parseSlo)
   .option("--name <name>", "name of a server that does not say it at GET /; a list for several URLs", (text) =>

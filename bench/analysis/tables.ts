@@ -1,6 +1,6 @@
 import { type Histogram, percentile } from "../load/histogram.ts";
 import { ENDPOINTS, SEQUENCE } from "../plan/endpoints.ts";
-import { withoutRate } from "../plan/names.ts";
+import { withoutLoad } from "../plan/names.ts";
 import type { Slice } from "../records/slices.ts";
 import {
   type Comparison,
@@ -53,13 +53,19 @@ export interface Row {
   readonly verdict: Verdict;
 }
 
+/** Requests per second, or connections. */
+export interface Level {
+  readonly unit: "requests/s" | "connections";
+  readonly value: number;
+}
+
 /** What a run says of one endpoint. */
 export interface Table {
   readonly endpoint: string;
   /** How the solo slices were loaded: `open` at a fixed rate. */
   readonly load: "closed" | "open";
-  /** Requests per second where it is one of several rates. */
-  readonly rate: number | null;
+  /** Where an endpoint has a table for each of several loads: which one this is. */
+  readonly level: Level | null;
   /** Null where the targets could not be compared: fewer than two, or fewer than two whole blocks. */
   readonly comparison: Comparison | null;
   readonly rows: readonly Row[];
@@ -84,9 +90,9 @@ export function analyse(slices: readonly Slice[], context: Context): Table[] {
   const groups = [...Map.groupBy(inOrder(slices), ({ endpoint }) => endpoint)];
   return groups
     .sort(([a, [x]], [b, [y]]) => {
-      const [first, second] = [withoutRate(a), withoutRate(b)];
-      const byRate = (x?.targetRate ?? 0) - (y?.targetRate ?? 0);
-      return place(ENDPOINTS, first) - place(ENDPOINTS, second) || compareText(first, second) || byRate;
+      const [first, second] = [withoutLoad(a), withoutLoad(b)];
+      const byLevel = (levelOf(a, [x])?.value ?? 0) - (levelOf(b, [y])?.value ?? 0);
+      return place(ENDPOINTS, first) - place(ENDPOINTS, second) || compareText(first, second) || byLevel;
     })
     .map(([endpoint, group]) => {
       const solos = group.filter(({ kind }) => kind !== "duet");
@@ -105,13 +111,19 @@ export function analyse(slices: readonly Slice[], context: Context): Table[] {
       const order = comparison?.standings.map(({ name }) => name) ?? [];
       return {
         endpoint,
-        rate: withoutRate(endpoint) === endpoint ? null : (solos[0]?.targetRate ?? null),
+        level: levelOf(endpoint, solos),
         load: solos.some(({ kind }) => kind === "open") ? "open" : "closed",
         comparison,
         rows: rows.toSorted((a, b) => place(order, a.name) - place(order, b.name) || compareText(a.name, b.name)),
         remarks: remarksOf(endpoint, rows, byName, context),
       };
     });
+}
+
+function levelOf(endpoint: string, [solo]: readonly (Slice | undefined)[]): Level | null {
+  if (!solo || withoutLoad(endpoint) === endpoint) return null;
+  const { targetRate, connections } = solo;
+  return targetRate === null ? { unit: "connections", value: connections } : { unit: "requests/s", value: targetRate };
 }
 
 /** As they were measured. */

@@ -6,7 +6,7 @@ import { closeSession, newSession, resumeSession, type Session } from "../measur
 import type { Slo } from "../measure/slo.ts";
 import { totalSeconds } from "../plan/duration.ts";
 import type { Workload } from "../plan/endpoints.ts";
-import { atRates, makePlan, type Plan } from "../plan/plan.ts";
+import { atRates, makePlan, onLadder, type Plan } from "../plan/plan.ts";
 import { PRESETS } from "../plan/presets.ts";
 import { SERVERS } from "../plan/targets.ts";
 import { RESULTS, runFile } from "../records/files.ts";
@@ -43,6 +43,7 @@ export interface RunOptions extends AppOptions, RequestOptions {
   readonly rate?: number[];
   /** 0.1 for 10 %. */
   readonly load?: number[];
+  readonly ladder?: number[];
   readonly slo?: Slo;
   readonly name?: string[];
   readonly seed: number;
@@ -105,9 +106,11 @@ async function atAll(
   plan: Plan,
   rates: readonly number[],
   parts: readonly number[] | undefined,
-  { results, dryRun }: RunOptions,
+  { results, dryRun, ladder, seconds }: RunOptions,
   signal: AbortSignal,
 ): Promise<Plan> {
+  if (ladder && (parts || rates.length > 0)) throw new UsageError("--ladder, --load and --rate: give one of them");
+  if (ladder) return onLadder(plan, ladder, seconds);
   if (parts && rates.length > 0) throw new UsageError("--load and --rate: give one of them");
   if (rates.length > 1) return atRates(plan, () => rates);
   if (!parts || dryRun) return plan;

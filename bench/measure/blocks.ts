@@ -2,7 +2,7 @@ import { LEAST_WINDOWS } from "../analysis/steadiness.ts";
 import { takeFingerprint } from "../machine/fingerprint.ts";
 import { duration } from "../plan/duration.ts";
 import { isStep, WORKLOADS } from "../plan/endpoints.ts";
-import { nameOfTwin, originalOf } from "../plan/names.ts";
+import { nameOfTwin, originalOf, withoutLoad } from "../plan/names.ts";
 import { orderOf, type Plan, rateAt, type Step } from "../plan/plan.ts";
 import { isHere, type LocalSpec, machineOf, type TargetSpec } from "../plan/targets.ts";
 import type { Slice } from "../records/slices.ts";
@@ -132,6 +132,7 @@ async function takeStep(session: Session, block: number, { endpoint, duets, solo
   const { plan } = manifest;
   const { endpoint: endpointSeconds, once } = duration(plan);
   const target = up.at(-1) as Target;
+  if (hasFailed(session, block, endpoint, name)) return progress.done(endpointSeconds);
   progress.now(`block ${block} ${name}: ${endpoint}`);
   // The older one is asked again where its windows are enough to tell whether it has changed, and the first of a ring once.
   const isAsked = (one: Target) =>
@@ -149,6 +150,25 @@ async function takeStep(session: Session, block: number, { endpoint, duets, solo
   await solo(session, block, endpoint, target, rateAt(plan, endpoint));
   progress.done(endpointSeconds);
   session.save();
+}
+
+/** More failed requests than this end a ladder. */
+const MOST_ERRORS = 0.01;
+
+/** Whether a target could not answer fewer connections in the same turn. */
+function hasFailed({ manifest, slices }: Session, block: number, endpoint: string, name: string): boolean {
+  const { ladder } = manifest.plan;
+  return (
+    ladder !== undefined &&
+    slices.some(
+      (one) =>
+        one.name === name &&
+        one.block === block &&
+        withoutLoad(one.endpoint) === withoutLoad(endpoint) &&
+        one.connections < (ladder[endpoint] as number) &&
+        one.errors > MOST_ERRORS * one.requests,
+    )
+  );
 }
 
 /** A target of the plan under its name in this run, and whether its CPU time can be read. */

@@ -11,7 +11,7 @@ import { loadSequence } from "../load/k6.ts";
 import { requestOf } from "../load/requests.ts";
 import { readMachine } from "../machine/identity.ts";
 import { SEQUENCE, TRANSACTION } from "../plan/endpoints.ts";
-import { withoutRate } from "../plan/names.ts";
+import { withoutLoad } from "../plan/names.ts";
 import type { Plan } from "../plan/plan.ts";
 import { runFile, shortJson, writeWhole } from "../records/files.ts";
 import { type Manifest, manifestOf } from "../records/manifest.ts";
@@ -127,7 +127,7 @@ function sessionOf(
   const found = plan.agents.length > 0 ? findAgents(plan.agents, signal) : null;
   found?.catch(() => {}); // said when the first slice asks for them
   const generator: LoadGenerator = async (server, endpoint, options, on = cores?.generator) => {
-    if (endpoint === SEQUENCE || withoutRate(endpoint) === TRANSACTION) {
+    if (endpoint === SEQUENCE || withoutLoad(endpoint) === TRANSACTION) {
       return loadSequence(server, options, on, signal, plan.scale);
     }
     const request = requestOf(endpoint, plan.requests);

@@ -171,7 +171,7 @@ async function soloOnce(
   seconds = session.manifest.plan.amount.soloSeconds,
   connections = rate !== null && session.manifest.plan.rates
     ? connectionsAt(rate, session.manifest.plan.connections, seconds)
-    : session.manifest.plan.connections,
+    : (session.manifest.plan.ladder?.[endpoint] ?? session.manifest.plan.connections),
 ): Promise<Slice> {
   const { manifest } = session;
   const calibration = manifest.calibration[target.name]?.[endpoint];

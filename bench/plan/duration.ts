@@ -22,10 +22,11 @@ export const UNLOADED_SECONDS = 0.1;
 const CEILING_SECONDS = 2;
 
 /** @returns about how long it takes, in seconds: a start and warm-up, an endpoint in a turn, and what an endpoint takes once. */
-export function duration({ workload, targets, amount, rate }: Plan): Record<"start" | "endpoint" | "once", number> {
+export function duration(plan: Plan): Record<"start" | "endpoint" | "once", number> {
+  const { workload, targets, amount } = plan;
   const { cycles, duetSeconds, soloSeconds, warmRequests, windowSeconds, windows } = amount;
   const reading = targets.some((spec) => spec.kind === "docker" && !isHere(spec)) ? READING_SECONDS : 0;
-  const isPair = hasDuets({ targets, rate });
+  const isPair = hasDuets(plan);
   const duets = isPair ? cycles * (duetSeconds + SLICE_OVERHEAD_SECONDS + reading) : 0;
   const warmed = isPair && windows >= LEAST_WINDOWS ? 2 : 1;
   const { store, byK6 } = WORKLOADS[workload];

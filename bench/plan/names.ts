@@ -1,4 +1,4 @@
-/** How endpoints at a rate are named, and targets: `bun-hono@node:sqlite*4+pool=50`, and `#2` behind the second of two of one name. */
+/** How endpoints at a load are named, and targets: `bun-hono@node:sqlite*4+pool=50`, and `#2` behind the second of two of one name. */
 
 /** The parts of a name; what is not given is as it comes. */
 export interface NameParts {
@@ -16,9 +16,11 @@ export function partsOf(name: string): NameParts {
   return { server, driver, workers, settings: settings.split("+").slice(1) };
 }
 
-/** An endpoint at a rate, and what is at which. */
+/** An endpoint at a rate, or with so many connections, and the endpoint of such a name. */
 export const nameAtRate = (endpoint: string, rate: number): string => `${endpoint} at ${rate}/s`;
-export const withoutRate = (endpoint: string): string => endpoint.replace(/ at [\d.]+\/s$/, "");
+export const nameWith = (endpoint: string, connections: number): string =>
+  `${endpoint} with ${connections} connections`;
+export const withoutLoad = (endpoint: string): string => endpoint.replace(/ (at [\d.]+\/s|with \d+ connections)$/, "");
 
 /** @param n counts those of one name from 1 */
 export const nameOfTwin = (name: string, n: number): string => (n === 1 ? name : `${name}#${n}`);

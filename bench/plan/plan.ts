@@ -2,7 +2,7 @@ import { SimpleFaker } from "@faker-js/faker";
 import { UsageError } from "../../shared/errors.ts";
 import { isOurPost, type Requests, requestOf } from "../load/requests.ts";
 import { SEQUENCE, TRANSACTION, WORKLOADS, type Workload } from "./endpoints.ts";
-import { nameAtRate } from "./names.ts";
+import { nameAtRate, nameWith } from "./names.ts";
 import { AGENTS_SECONDS, amountsOf, type PRESETS, type PresetAmounts } from "./presets.ts";
 import { baseOf, type EngineSpec, type LocalSpec, parseTarget, type TargetSpec } from "./targets.ts";
 
@@ -23,6 +23,8 @@ export interface Plan {
   readonly rate: number | null;
   /** The same of single endpoints; in their duets each side has half of it. */
   readonly rates?: Readonly<Record<string, number>>;
+  /** Connections of single endpoints, each a rung of a ladder: a server that fails at one is not asked at the next. */
+  readonly ladder?: Readonly<Record<string, number>>;
   readonly seed: number;
 }
 
@@ -148,15 +150,11 @@ const AT_RATE_SECONDS = 1;
 
 /** The same plan with an endpoint for each of its endpoints at each rate. @param ratesOf requests per second */
 export function atRates(plan: Plan, ratesOf: (endpoint: string) => readonly number[]): Plan {
-  const all = plan.endpoints.flatMap((endpoint) =>
-    ratesOf(endpoint).map((rate) => ({ rate, name: nameAtRate(endpoint, rate), of: endpoint })),
-  );
+  const { levels, ...leveled } = atLevels(plan, ratesOf, nameAtRate);
   const { duetSeconds, soloSeconds } = plan.amount;
   return {
-    ...plan,
-    endpoints: all.map(({ name }) => name),
-    requests: Object.fromEntries(all.map(({ name, of }) => [name, requestOf(of, plan.requests)])),
-    rates: Object.fromEntries(all.map(({ name, rate }) => [name, rate])),
+    ...leveled,
+    rates: levels,
     amount: {
       ...plan.amount,
       duetSeconds: Math.max(duetSeconds, AT_RATE_SECONDS),
@@ -165,9 +163,35 @@ export function atRates(plan: Plan, ratesOf: (endpoint: string) => readonly numb
   };
 }
 
-/** Where one rate is asked for there are none. */
-export const hasDuets = ({ targets, rate }: Pick<Plan, "targets" | "rate">): boolean =>
-  targets.length > 1 && rate === null;
+/** Long enough that ten thousand connections have several answers each of most servers. */
+const RUNG_SECONDS = 5;
+
+/** The same plan with an endpoint for each of its endpoints with each number of connections. @param soloSeconds of each slice */
+export function onLadder(plan: Plan, connections: readonly number[], soloSeconds = RUNG_SECONDS): Plan {
+  const { levels, ...leveled } = atLevels(plan, () => connections, nameWith);
+  return { ...leveled, ladder: levels, amount: { ...plan.amount, soloSeconds } };
+}
+
+/** An endpoint for each of a plan's at each level of load, and the levels by their names. */
+function atLevels(
+  plan: Plan,
+  levelsOf: (endpoint: string) => readonly number[],
+  nameOf: (endpoint: string, level: number) => string,
+) {
+  const all = plan.endpoints.flatMap((endpoint) =>
+    levelsOf(endpoint).map((level) => ({ level, name: nameOf(endpoint, level), of: endpoint })),
+  );
+  return {
+    ...plan,
+    endpoints: all.map(({ name }) => name),
+    requests: Object.fromEntries(all.map(({ name, of }) => [name, requestOf(of, plan.requests)])),
+    levels: Object.fromEntries(all.map(({ name, level }) => [name, level])),
+  };
+}
+
+/** Where one rate is asked for, or a ladder, there are none. */
+export const hasDuets = ({ targets, rate, ladder }: Pick<Plan, "targets" | "rate" | "ladder">): boolean =>
+  targets.length > 1 && rate === null && ladder === undefined;
 
 /** What is done at one endpoint while a server and the one before it are up: duets first, then a slice of it alone. */
 export interface Step {
@@ -195,7 +219,7 @@ export function orderOf(plan: Plan, block: number, names: readonly string[], riv
   const turn = (name: string, partner: string | null): Turn => ({
     name,
     partner,
-    steps: random.shuffle(plan.endpoints).map((endpoint) => ({
+    steps: upwards(plan, random.shuffle(plan.endpoints)).map((endpoint) => ({
       endpoint,
       duets: Array.from({ length: partner === null ? 0 : plan.amount.cycles }, (_, i): [string, string] =>
         i % 2 === 0 ? [partner as string, name] : [name, partner as string],
@@ -212,6 +236,10 @@ export function orderOf(plan: Plan, block: number, names: readonly string[], riv
     ...alone.map((name) => turn(name, null)),
   ];
 }
+
+/** Rungs of a ladder come one after the other. */
+const upwards = ({ ladder }: Plan, endpoints: readonly string[]): readonly string[] =>
+  ladder ? endpoints.toSorted((a, b) => (ladder[a] as number) - (ladder[b] as number)) : endpoints;
 
 function randomOf(seed: number, block: number) {
   const faker = new SimpleFaker();

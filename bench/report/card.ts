@@ -4,6 +4,7 @@ import { UNRANKED } from "../analysis/verdict.ts";
 import type { Machine } from "../machine/identity.ts";
 import { totalSeconds } from "../plan/duration.ts";
 import { isTwin } from "../plan/names.ts";
+import { hasDuets } from "../plan/plan.ts";
 import { amountsOf, PRESETS } from "../plan/presets.ts";
 import { parseCpuList } from "../targets/cores.ts";
 import { capacities, choicesOf, circumstances, limits, promises, twinsOf } from "./answer.ts";
@@ -259,7 +260,7 @@ function blind(endpoints: readonly Endpoint[]): string[] {
 
 function next(report: Report): string[] {
   const { manifest } = report;
-  if (presetOf(report) !== "quick" || !manifest || manifest.plan.targets.length < 2) return [];
+  if (presetOf(report) !== "quick" || !manifest || !hasDuets(manifest.plan)) return [];
   const standard = { ...manifest.plan, amount: amountsOf(manifest.plan.workload, "standard") };
   return [`Next: the same with --standard decides (${Math.round(totalSeconds(standard) / 60)} min)`];
 }

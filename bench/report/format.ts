@@ -68,6 +68,7 @@ export const COLUMNS: readonly Column[] = [
 
 /** CPU time per request of one server at all endpoints, as a multiple of the least, and its ties; null without duets. */
 export const overview = (endpoints: readonly Endpoint[]) => {
+  if (endpoints.some(({ level }) => level?.unit === "connections")) return ladder(endpoints);
   if (endpoints.every(({ comparison }) => comparison === null)) return null;
   const names = [...new Set(endpoints.flatMap(({ rows }) => rows.map(({ name }) => name)))].sort();
   const cell = ({ rows }: Endpoint, name: string) => {
@@ -80,6 +81,22 @@ export const overview = (endpoints: readonly Endpoint[]) => {
     rows: names.map((name) => [name, ...endpoints.map((endpoint) => cell(endpoint, name))]),
   };
 };
+
+/** What each server answers with more and more connections. */
+function ladder(endpoints: readonly Endpoint[]) {
+  const names = [...new Set(endpoints.flatMap(({ rows }) => rows.map(({ name }) => name)))].sort();
+  const cell = ({ rows }: Endpoint, name: string) => {
+    const row = rows.find((row) => row.name === name);
+    if (!row) return "-";
+    const failed = row.errors > 0 ? `, ${percent(row.errors / row.requests)} failed` : "";
+    return `${count(row.goodput.estimate)}, ${ms(row.latencyMs[99].estimate)}${failed}`;
+  };
+  return {
+    title: "requests/s and p99 in ms with so many connections; - where more than 1 % failed with fewer",
+    head: ["server", ...endpoints.map(({ endpoint }) => endpoint)],
+    rows: names.map((name) => [name, ...endpoints.map((endpoint) => cell(endpoint, name))]),
+  };
+}
 
 /** What an endpoint has beside the table of its servers. */
 export const otherTables = (endpoint: Endpoint) =>

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Eta } from "eta";
-import { withoutRate } from "../plan/names.ts";
+import { withoutLoad } from "../plan/names.ts";
 import type { Turn } from "../plan/plan.ts";
 import { shortJson } from "../records/files.ts";
 import { heatMap, tiles } from "./card.ts";
@@ -40,7 +40,7 @@ export async function html(report: Report): Promise<string> {
     overview: overview(report.endpoints),
     notesOf,
     ratio,
-    withoutRate,
+    withoutLoad,
     precisionLine,
     otherTables,
     cold: coldTable(report.cold),

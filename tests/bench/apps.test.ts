@@ -118,6 +118,35 @@ createServer(async (request, response) => {
   expect(idle.output).toContain("MB per 1,000 idle");
 });
 
+/** Answers 503 where more than so many are waiting. */
+const CROWDED = `
+const { createServer } = require("node:http");
+let waiting = 0;
+createServer((request, response) => {
+  response.statusCode = ++waiting > 40 ? 503 : 200;
+  setTimeout(() => { waiting--; response.end("x"); }, 2);
+}).listen(Number(process.env.PORT), "127.0.0.1");
+`;
+
+test("a ladder of connections, up to where a server fails", async () => {
+  writeFileSync(join(app, "crowded.js"), CROWDED);
+  const file = newFile();
+  const start = ["--start", "crowded=node crowded.js", "--start", "plain=node app.js", ...SETTINGS, "--warmup", "200"];
+  const { code, output } = await finish(
+    bench(file, "--details", ...start, "--seconds", "0.5", "--ladder", "10,200,1000"),
+  );
+  expect([code, output]).toEqual([0, expect.stringContaining(" slices in ")]);
+  const rungs = (name: string) => [
+    ...new Set(rowsOf(file).flatMap(({ Name, Connections }) => (Name === name ? [Number(Connections)] : []))),
+  ];
+  expect([rungs("crowded"), rungs("plain")]).toEqual([
+    [10, 200],
+    [10, 200, 1000],
+  ]);
+  expect(output).toMatch(/^crowded +[\d,]+, [\d.]+ +[\d,]+, [\d.]+, \d+ % failed +-$/m);
+  expect(rowsOf(file).filter(({ Kind }) => Kind === "duet")).toEqual([]);
+});
+
 testIf(works("python3", "--version"), "it is an app in Python", "one that gets its port in its command", async () => {
   const file = newFile();
   const start = ["--start", "python=python3 -m http.server {port}", "--cwd", app, "--endpoints", "/app.js"];

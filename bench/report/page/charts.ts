@@ -1,7 +1,7 @@
 import * as Plot from "@observablehq/plot";
 import type { MainEffect } from "../../analysis/effects.ts";
 import type { Interval } from "../../analysis/statistics.ts";
-import { withoutRate } from "../../plan/names.ts";
+import { withoutLoad } from "../../plan/names.ts";
 import { word } from "../format.ts";
 import type { Endpoint } from "../report.ts";
 
@@ -250,39 +250,50 @@ export function throughput(endpoint: Endpoint, names: ReadonlySet<string>, canva
   });
 }
 
-/** What a request costs, or its p99, over the rate; `endpoints` are one endpoint at several rates. */
+const OVER_LOAD = { cost: "CPU µs per request", p99: "p99, ms", answered: "requests per second" };
+const UNITS = { "requests/s": "requests per second", connections: "connections" };
+
+/** What a request costs, its p99, or how many are answered, over the load; `endpoints` are one endpoint at several loads. */
 export function overLoad(
   endpoints: readonly Endpoint[],
-  of: "cost" | "p99",
+  of: keyof typeof OVER_LOAD,
   names: ReadonlySet<string>,
   canvas: Canvas,
 ): Element {
   const points = endpoints.flatMap((endpoint) =>
     shownOf(endpoint, names).flatMap((row) => {
-      const value = of === "cost" ? row.cpuUsPerRequest : row.latencyMs[99];
-      return value ? [{ ...row, ...value, rate: endpoint.rate as number }] : [];
+      const value = { cost: row.cpuUsPerRequest, p99: row.latencyMs[99], answered: row.goodput }[of];
+      return value && endpoint.level ? [{ ...row, ...value, load: endpoint.level.value }] : [];
     }),
   );
-  const label = of === "cost" ? "CPU µs per request" : "p99, ms";
-  const line = { x: "rate", y: "estimate", z: "name", stroke: "framework", strokeWidth: 1.8 } as const;
-  return draw(`${label} over requests per second at ${withoutRate(endpoints[0]?.endpoint ?? "")}`, canvas, {
+  const label = OVER_LOAD[of];
+  const { unit = "requests/s" } = endpoints[0]?.level ?? {};
+  const line = { x: "load", y: "estimate", z: "name", stroke: "framework", strokeWidth: 1.8 } as const;
+  return draw(`${label} over ${UNITS[unit]} at ${withoutLoad(endpoints[0]?.endpoint ?? "")}`, canvas, {
     height: 340,
     marginLeft: 60,
-    x: { label: "requests per second", labelOffset: LABEL_OFFSET, grid: true, zero: true, ticks: 5, tickFormat: "~s" },
+    x: {
+      ...(unit === "connections" ? { type: "log" } : { zero: true }),
+      label: UNITS[unit],
+      labelOffset: LABEL_OFFSET,
+      grid: true,
+      ticks: 5,
+      tickFormat: "~s",
+    },
     y: { type: "log", label, grid: true, ticks: 5, tickFormat: "~g" },
     color,
     symbol,
     marks: [
-      Plot.ruleX(points, { x: "rate", y1: "low", y2: "high", stroke: "framework", strokeOpacity: 0.5 }),
+      Plot.ruleX(points, { x: "load", y1: "low", y2: "high", stroke: "framework", strokeOpacity: 0.5 }),
       ...linesOf(points, line),
       Plot.dot(points, {
-        x: "rate",
+        x: "load",
         y: "estimate",
         fill: "framework",
         symbol: "runtime",
         r: 4,
         className: "mark",
-        title: ({ name, rate, estimate }) => `${name} at ${rate}/s: ${estimate.toPrecision(3)}`,
+        title: ({ name, load, estimate }) => `${name} at ${load} ${unit}: ${estimate.toPrecision(3)}`,
       }),
     ],
   });

@@ -1,5 +1,5 @@
 /** Runs in the reader's browser: draws the charts of the servers and the endpoint that are chosen, and keeps the choice in the URL. */
-import { isTwin, withoutRate } from "../../plan/names.ts";
+import { isTwin, withoutLoad } from "../../plan/names.ts";
 import { percent } from "../format.ts";
 import type { Report } from "../report.ts";
 import * as charts from "./charts.ts";
@@ -42,9 +42,9 @@ function drawAll(): void {
     const canvas = { width: figure.clientWidth };
     const drawn = (() => {
       if (chart === "effect") return charts.effect(endpoints, { to, from }, canvas);
-      if (chart === "cost" || chart === "p99") {
-        const atRates = endpoints.filter(({ endpoint, rate }) => rate !== null && withoutRate(endpoint) === path);
-        return charts.overLoad(atRates, chart, names, canvas);
+      if (chart === "cost" || chart === "p99" || chart === "answered") {
+        const leveled = endpoints.filter(({ endpoint, level }) => level !== null && withoutLoad(endpoint) === path);
+        return charts.overLoad(leveled, chart, names, canvas);
       }
       if (!endpoint) return null;
       if (chart === "intervals") return charts.intervals(endpoint, names, canvas);
