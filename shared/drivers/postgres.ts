@@ -19,14 +19,19 @@ const connect: Connect = ({ url, pool, prepare }) => {
     };
 
   /**
-   * Where a connection breaks, postgres 3.4.9 may wait for ever, or take the next answer for that of a query it has lost
-   * (porsager/postgres#1193, #1208). So all that waits for any of the pool's connections fails, and there is a new pool.
+   * Where a connection breaks, postgres 3.4.9 may wait for ever, take the next answer for that of a query it has lost, or
+   * write to a socket that it has forgotten, which ends the process (porsager/postgres#1193, #1208). So all that waits for
+   * any of the pool's connections fails, there is a new pool, and the old one is not told to forget.
    */
   return patient((fail) => {
     const socket = ({ host: [host], port: [port = 0], path }: Address) => {
       const socket = path ? connectTo(path) : connectTo(port, host);
-      const ended = () => socket.writableEnded || fail(Object.assign(new Error("ended"), { code: "ECONNRESET" }));
-      return socket.once("error", fail).once("end", ended);
+      const broken = (error: Error) => {
+        socket.removeAllListeners("close");
+        fail(error);
+      };
+      const ended = () => socket.writableEnded || broken(Object.assign(new Error("ended"), { code: "ECONNRESET" }));
+      return socket.once("error", broken).once("end", ended);
     };
     const options = {
       max: pool,
