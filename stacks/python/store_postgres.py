@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import count
 
-from psycopg import AsyncConnection
+from psycopg import AsyncConnection, IsolationLevel
 
 from config import PostgresConfig, UsageError
 from store import SQL, ConflictError, Database, FullError, UnavailableError
@@ -57,11 +57,13 @@ async def open_postgres(config: PostgresConfig) -> Database:
 async def migrate(url: str) -> None:
     """Makes the tables, whichever client will use them."""
     async with await AsyncConnection.connect(url, autocommit=True, connect_timeout=CONNECT_SECONDS) as connection:
-        await connection.execute(f"SELECT pg_advisory_lock({LOCK})")  # until the connection is closed
-        await connection.execute("CREATE TABLE IF NOT EXISTS migration (number INTEGER PRIMARY KEY)")
-        applied = await (await connection.execute("SELECT count(*) FROM migration")).fetchone()
-        for number in range(applied[0], len(MIGRATIONS)):
-            async with connection.transaction():
+        # One transaction that sees what others did before: a pooler in between has no session whose lock it would keep.
+        await connection.set_isolation_level(IsolationLevel.READ_COMMITTED)
+        async with connection.transaction():
+            await connection.execute(f"SELECT pg_advisory_xact_lock({LOCK})")
+            await connection.execute("CREATE TABLE IF NOT EXISTS migration (number INTEGER PRIMARY KEY)")
+            applied = await (await connection.execute("SELECT count(*) FROM migration")).fetchone()
+            for number in range(applied[0], len(MIGRATIONS)):
                 await connection.execute(MIGRATIONS[number])
                 await connection.execute("INSERT INTO migration VALUES (%s)", [number])
 
@@ -77,6 +79,6 @@ def failures(*lost: type[Exception]) -> Iterator[None]:
             raise ConflictError from error
         if state == "53100":
             raise FullError from error
-        if state.startswith(("08", "53", "57P0")) or (not state and isinstance(error, lost)):
+        if state.startswith(("08", "53", "57014", "57P0")) or (not state and isinstance(error, lost)):
             raise UnavailableError from error
         raise

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tokio_postgres::{Config, NoTls};
+use tokio_postgres::{Config, IsolationLevel, NoTls};
 
 use super::migrations::POSTGRES;
 use crate::Failure;
@@ -15,16 +15,17 @@ pub async fn migrate(url: &str) -> anyhow::Result<()> {
     let mut config: Config = url.parse()?;
     let (mut client, connection) = config.connect_timeout(TIMEOUT).connect(NoTls).await?;
     let connection = tokio::spawn(connection);
-    client.batch_execute("SELECT pg_advisory_lock(7307)").await?;
-    client.batch_execute("CREATE TABLE IF NOT EXISTS migration (number INTEGER PRIMARY KEY)").await?;
-    let applied: i64 = client.query_one("SELECT count(*) FROM migration", &[]).await?.get(0);
+    // In one transaction that sees what others did before: a pooler in between has no session whose lock it would keep.
+    let transaction = client.build_transaction().isolation_level(IsolationLevel::ReadCommitted).start().await?;
+    transaction.batch_execute("SELECT pg_advisory_xact_lock(7307)").await?;
+    transaction.batch_execute("CREATE TABLE IF NOT EXISTS migration (number INTEGER PRIMARY KEY)").await?;
+    let applied: i64 = transaction.query_one("SELECT count(*) FROM migration", &[]).await?.get(0);
     for (number, migration) in (0_i32..).zip(POSTGRES).skip(applied as usize) {
-        let transaction = client.transaction().await?;
         transaction.batch_execute(migration).await?;
         transaction.execute("INSERT INTO migration VALUES ($1)", &[&number]).await?;
-        transaction.commit().await?;
     }
-    drop(client); // which ends the connection, and that unlocks
+    transaction.commit().await?;
+    drop(client); // which ends the connection
     connection.await??;
     Ok(())
 }
@@ -33,7 +34,7 @@ pub async fn migrate(url: &str) -> anyhow::Result<()> {
 pub fn failure_of(state: &str) -> Option<Failure> {
     match state {
         "53100" => Some(Failure::Full),
-        _ if ["08", "53", "57P0"].iter().any(|class| state.starts_with(class)) => Some(Failure::Unavailable),
+        _ if ["08", "53", "57014", "57P0"].iter().any(|class| state.starts_with(class)) => Some(Failure::Unavailable),
         _ => None,
     }
 }

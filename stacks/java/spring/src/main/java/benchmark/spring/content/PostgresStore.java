@@ -235,7 +235,7 @@ final class PostgresStore implements Store {
       return e;
     }
     String state = cause.getSqlState();
-    if (state == null || state.matches("(08|53(?!100)|57P0).*")) {
+    if (state == null || state.matches("(08|53(?!100)|57014|57P0).*")) {
       return Refusal.UNAVAILABLE; // the pool tells none of a connection that was lost
     }
     return state.equals("53100") ? Refusal.FULL : e;
