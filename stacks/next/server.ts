@@ -12,9 +12,9 @@ const SERVER = "node-next";
 /** Any other Next answers itself, with 400. */
 const METHODS = ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"];
 
-await run({ ...process.env, SERVER }, [SERVER], async ({ people, store, identity }, at) => {
+await run({ ...process.env, SERVER }, [SERVER], async ({ people, store, onPostgres, identity }, at) => {
   const framework = { name: "next", version: nextPackage.version };
-  const all = routes(people, store, async () => ({ ...(await identity()), framework }));
+  const all = routes(people, store, async () => ({ ...(await identity()), framework }), onPostgres);
   globalThis.mounted = {
     routes: new Map(all.map((route) => [`${route.method} ${route.path}`, route])),
     answerError,

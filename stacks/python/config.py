@@ -30,6 +30,7 @@ class PostgresConfig:
     url: str
     pool: int  # most connections at a time
     prepare: bool
+    tx: str  # how transactions of pgbench are asked
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,7 @@ def read_config(env: Mapping[str, str], servers: Iterable[str]) -> Config:
             url=env.get("DATABASE_URL") or "postgres://postgres@127.0.0.1:5432/postgres",
             pool=_integer(env, "POSTGRES_POOL", 10, 1000),
             prepare=_one_of(env, "POSTGRES_PREPARE", ("true", "false")) == "true",
+            tx=_one_of(env, "POSTGRES_TX", ("statements", "function")),
         ),
     )
 

@@ -24,8 +24,6 @@ USERS = 100  # of GET /users
 
 # Made by openapi.ts, which build.sh calls.
 BUILD = Path(__file__).with_name("build")
-OPENAPI = (BUILD / "openapi.json").read_bytes()
-DOCS = (BUILD / "docs.html").read_bytes()
 
 
 async def opened(request: Request) -> Store:
@@ -90,14 +88,22 @@ async def add_user(user: NewUser, store: OpenedStore) -> Row:
     return await store.add_user(user.name, user.email)
 
 
-@get("/openapi.json")
-async def openapi() -> Response:
-    return Response(OPENAPI, media_type="application/json")
+def described(on_postgres: bool) -> APIRouter:
+    """What describes all endpoints; on Postgres there are more."""
+    store = "-postgres" if on_postgres else ""
+    openapi = (BUILD / f"openapi{store}.json").read_bytes()
+    docs = (BUILD / f"docs{store}.html").read_bytes()
+    router = APIRouter(route_class=JSONRoute)
 
+    @router.api_route("/openapi.json", methods=["GET", "HEAD"])
+    async def openapi_json() -> Response:
+        return Response(openapi, media_type="application/json")
 
-@get("/docs")
-async def docs() -> Response:
-    return HTMLResponse(DOCS)
+    @router.api_route("/docs", methods=["GET", "HEAD"])
+    async def docs_html() -> Response:
+        return HTMLResponse(docs)
+
+    return router
 
 
 def now() -> str:

@@ -24,6 +24,7 @@ from people import People, parse_size
 from schema import mistake
 from sqlite import Row
 from store import StoreOpener
+from transaction import transactions
 
 config = read_config(os.environ, ["python-fastapi"])
 people = People(config.db_file)
@@ -76,6 +77,9 @@ def random_30fields(size: Size) -> list[Row]:
 
 
 app.include_router(content.router)
+app.include_router(content.described(config.store == "postgres"))
+if config.store == "postgres":
+    app.include_router(transactions(config.postgres.tx))
 
 
 @app.exception_handler(RequestValidationError)

@@ -6,7 +6,7 @@ import sqlite3
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, astuple
 from importlib.metadata import version
 from typing import Any
 
@@ -18,8 +18,9 @@ from config import Config
 def store_of(config: Config) -> dict[str, Any]:
     """Where content items are kept, and how."""
     if config.store == "postgres":
-        client, pool, prepare = config.postgres.client, config.postgres.pool, config.postgres.prepare
-        return {"name": "postgres", "driver": f"{client} {version(client)}", "pool": pool, "prepare": prepare}
+        client, *_, pool, prepare, tx = astuple(config.postgres)
+        driver = f"{client} {version(client)}"
+        return {"name": "postgres", "driver": driver, "pool": pool, "prepare": prepare, "tx": tx}
     return {"name": "sqlite", "driver": f"{config.driver} {sqlite3.sqlite_version}", **asdict(config.sqlite)}
 
 

@@ -14,14 +14,14 @@ def integer(name: str, text: str, most: int) -> int:
     """Takes nothing that int() would take besides: no sign, space, underscore or leading zero."""
     if re.fullmatch("[1-9][0-9]{0,2}", text) and int(text) <= most:
         return int(text)
-    raise InputError(f"{name} must be an integer from 1 to {most}, not {_quote(text)}")
+    raise InputError(f"{name} must be an integer from 1 to {most}, not {quote(text)}")
 
 
 def ulid(name: str, text: str) -> str:
     if re.fullmatch(ULID, text):
         return text
-    raise InputError(f"{name} must be a ULID, not {_quote(text)}")
+    raise InputError(f"{name} must be a ULID, not {quote(text)}")
 
 
-def _quote(text: str) -> str:
+def quote(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)

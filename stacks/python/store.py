@@ -1,7 +1,8 @@
 """Where content items and users are kept: the statements, and what a database must be able to do."""
 
 from asyncio import Lock
-from typing import Any, Protocol
+from contextlib import AbstractAsyncContextManager
+from typing import Any, Protocol, cast
 
 from fastapi import HTTPException
 
@@ -37,7 +38,11 @@ class UnavailableError(HTTPException):
         super().__init__(503, "the store cannot be reached", {"Retry-After": "1"})
 
 
-class Database(Protocol):
+class UndoneError(UnavailableError):
+    """Nothing is left of a transaction, as others were in its way."""
+
+
+class Session(Protocol):
     """Runs statements by their names; raises the errors above where they fit."""
 
     async def query(self, statement: str, *values: Any) -> list[Row]: ...
@@ -45,7 +50,15 @@ class Database(Protocol):
     async def execute(self, statement: str, *values: Any) -> int:
         """Returns how many rows it has changed."""
 
+
+class Database(Session, Protocol):
     async def close(self) -> None: ...
+
+
+class Transactor(Session, Protocol):
+    """A database with the tables of pgbench."""
+
+    def transaction(self) -> AbstractAsyncContextManager[Session]: ...
 
 
 class Store:
@@ -53,6 +66,11 @@ class Store:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+
+    @property
+    def transactor(self) -> Transactor:
+        """Postgres alone is one."""
+        return cast(Transactor, self._database)
 
     async def create(self, content: Row) -> None:
         try:

@@ -5,13 +5,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import count
 
+from fastapi import HTTPException
 from psycopg import AsyncConnection, IsolationLevel
 
 from config import PostgresConfig, UsageError
-from store import SQL, ConflictError, Database, FullError, UnavailableError
+from store import SQL, ConflictError, Database, FullError, UnavailableError, UndoneError
 
-# How long a connection may take.
+# How long a connection may take, and a statement, after which Postgres itself gives it up.
 CONNECT_SECONDS = 2
+STATEMENT_SECONDS = 5
+
+REMEDY = "make them with: bun createdb.ts --tpcb"
 
 # Number of the advisory lock under which one process at a time migrates, that of the other servers.
 LOCK = 7_307
@@ -28,13 +32,25 @@ MIGRATIONS = (
 )
 
 
+# The five statements of pgbench's own script, and a function of all that createdb.ts makes.
+TRANSACTION = {
+    "tx_account": "UPDATE pgbench_accounts SET abalance = abalance + ? WHERE aid = ?",
+    "tx_balance": "SELECT abalance FROM pgbench_accounts WHERE aid = ?",
+    "tx_teller": "UPDATE pgbench_tellers SET tbalance = tbalance + ? WHERE tid = ?",
+    "tx_branch": "UPDATE pgbench_branches SET bbalance = bbalance + ? WHERE bid = ?",
+    "tx_history": """INSERT INTO pgbench_history (tid, bid, aid, delta, mtime, filler)
+                     VALUES (?, ?, ?, ?, now(), repeat('x', 22))""",
+    "tx": "SELECT tpcb(?, ?, ?, ?)",
+}
+
+
 def numbered(sql: str) -> str:
     """Has $1, $2, … for ?."""
     numbers = count(1)
     return re.sub(r"\?", lambda _: f"${next(numbers)}", sql)
 
 
-STATEMENTS = {name: numbered(sql) for name, sql in SQL.items()}
+STATEMENTS = {name: numbered(sql) for name, sql in (SQL | TRANSACTION).items()}
 
 
 async def open_postgres(config: PostgresConfig) -> Database:
@@ -79,6 +95,14 @@ def failures(*lost: type[Exception]) -> Iterator[None]:
             raise ConflictError from error
         if state == "53100":
             raise FullError from error
+        if state in ("40001", "40P01"):
+            raise UndoneError from error
+        if state == "P0002":
+            raise HTTPException(404) from error
+        if state == "22003":
+            raise HTTPException(409, "a balance would be too large") from error
+        if state in ("42P01", "42883"):
+            raise UsageError(f"DATABASE_URL has no tables of pgbench: {REMEDY}") from error
         if state.startswith(("08", "53", "57014", "57P0")) or (not state and isinstance(error, lost)):
             raise UnavailableError from error
         raise
