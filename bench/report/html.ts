@@ -74,10 +74,13 @@ function filtersOf({ endpoints }: Report): Record<string, string[]> {
   return Object.fromEntries(values.filter(([, all]) => all.length > 1));
 }
 
-/** Pairs, ranks and notes stand in the tables. */
+/** What charts draw; all else stands in the tables. */
 const drawn = ({ comparison, rows, ...endpoint }: Endpoint) => ({
   ...endpoint,
-  rows: rows.map(({ besideToAlone, databaseUsPerRequest, poolerUsPerRequest, databaseBytes, ...row }) => row),
+  rows: rows.map(({ name, runtime, framework, driver, warming, standing, cpuUsPerRequest, goodput, latencyMs }) => ({
+    ...{ name, runtime, framework, driver, warming, standing, cpuUsPerRequest, goodput },
+    latencyMs: { 99: latencyMs[99] },
+  })),
   comparison: comparison && { effects: comparison.effects },
 });
 
