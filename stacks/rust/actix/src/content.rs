@@ -9,7 +9,7 @@ use actix_web::{
     rt::time::timeout,
     web::{Bytes, Data, Html, Json, Path, Payload, ServiceConfig},
 };
-use common::{Content, Contents, Failure, Page, User, limits};
+use common::{Balance, Content, Contents, Failure, Page, User, limits};
 
 use crate::Failed;
 
@@ -22,6 +22,8 @@ pub fn mount(routes: &mut ServiceConfig) {
         .service(remove)
         .service(users)
         .service(add_user)
+        .service(transact)
+        .service(transact_by_query)
         .service(openapi)
         .service(docs);
 }
@@ -68,18 +70,30 @@ async fn add_user(contents: Data<Contents>, JsonBody(body): JsonBody) -> Result<
     Ok(HttpResponse::Created().json(contents.add_user(&body).await?))
 }
 
+#[post("/tx")]
+async fn transact(contents: Data<Contents>, JsonBody(body): JsonBody) -> Result<Json<Balance>, Failed> {
+    Ok(Json(contents.transact(&body).await?))
+}
+
+#[routes]
+#[get("/tx")]
+#[head("/tx")]
+async fn transact_by_query(contents: Data<Contents>, request: HttpRequest) -> Result<Json<Balance>, Failed> {
+    Ok(Json(contents.transact_by_query(request.query_string()).await?))
+}
+
 #[routes]
 #[get("/openapi.json")]
 #[head("/openapi.json")]
-async fn openapi() -> HttpResponse {
-    HttpResponse::Ok().content_type("application/json").body(common::OPENAPI)
+async fn openapi(contents: Data<Contents>) -> HttpResponse {
+    HttpResponse::Ok().content_type("application/json").body(contents.openapi())
 }
 
 #[routes]
 #[get("/docs")]
 #[head("/docs")]
-async fn docs() -> Html {
-    Html::new(common::DOCS)
+async fn docs(contents: Data<Contents>) -> Html {
+    Html::new(contents.docs())
 }
 
 /// What was sent as JSON.

@@ -14,7 +14,7 @@ use axum::{
     response::{Html, IntoResponse},
     routing::any,
 };
-use common::{Content, Contents, Failure, LetPast, Page, User, limits};
+use common::{Balance, Content, Contents, Failure, LetPast, Page, User, limits};
 use tokio::time::timeout;
 
 use crate::{Failed, Segment, decoded, not_found};
@@ -24,8 +24,9 @@ pub fn routes(contents: Arc<Contents>) -> Router {
         .route("/content", any(not_found).get(list).post(create))
         .route("/content/{id}", any(not_found).get(read).put(update).delete(remove))
         .route("/users", any(not_found).get(users).post(add_user))
+        .route("/tx", any(not_found).get(transact_by_query).post(transact))
         .route("/openapi.json", any(not_found).get(openapi))
-        .route("/docs", any(not_found).get(|| async { Html(common::DOCS) }))
+        .route("/docs", any(not_found).get(|State(contents): Store| async move { Html(contents.docs()) }))
         .layer(DefaultBodyLimit::max(limits::BODY_BYTES))
         .layer(map_request(let_past))
         .with_state(contents)
@@ -62,8 +63,16 @@ async fn add_user(State(contents): Store, JsonBody(body): JsonBody) -> Result<(S
     Ok((StatusCode::CREATED, Json(contents.add_user(&body).await?)))
 }
 
-async fn openapi() -> impl IntoResponse {
-    ([(CONTENT_TYPE, "application/json")], common::OPENAPI)
+async fn transact(State(contents): Store, JsonBody(body): JsonBody) -> Result<Json<Balance>, Failed> {
+    Ok(Json(contents.transact(&body).await?))
+}
+
+async fn transact_by_query(State(contents): Store, RawQuery(query): RawQuery) -> Result<Json<Balance>, Failed> {
+    Ok(Json(contents.transact_by_query(&query.unwrap_or_default()).await?))
+}
+
+async fn openapi(State(contents): Store) -> impl IntoResponse {
+    ([(CONTENT_TYPE, "application/json")], contents.openapi())
 }
 
 async fn let_past(request: Request) -> Request {

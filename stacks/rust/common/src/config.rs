@@ -39,6 +39,8 @@ pub struct PostgresConfig {
     pub pool: u16,
     /// Whether statements are prepared on the server, once per connection.
     pub prepare: bool,
+    /// How transactions of pgbench are asked: `statements` or `function`.
+    pub tx: &'static str,
 }
 
 /// What reads and writes SQLite databases.
@@ -120,6 +122,7 @@ impl StoreConfig {
             url: variable("DATABASE_URL", "postgres://postgres@127.0.0.1:5432/postgres"),
             pool: integer("POSTGRES_POOL", "10", 1..=1_000)?,
             prepare: choice("POSTGRES_PREPARE", ["true", "false"])? == "true",
+            tx: choice("POSTGRES_TX", ["statements", "function"])?,
         };
         let place = match choice("STORE", ["sqlite", "postgres"])? {
             "postgres" => Place::Postgres(postgres),

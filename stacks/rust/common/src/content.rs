@@ -12,16 +12,21 @@ use tokio::sync::OnceCell;
 use ulid::Ulid;
 
 use crate::{
-    Failure, StoreConfig, failure,
+    Failure, StoreConfig,
+    config::Place,
+    failure,
     store::{self, Store},
+    transaction::{self, Balance},
 };
 
 pub use body::check_type;
 pub use schema::{Draft, NewUser};
 
 /// What is answered to /openapi.json and /docs, made by openapi.ts, which build.sh calls.
-pub const OPENAPI: &str = include_str!("../../build/openapi.json");
-pub const DOCS: &str = include_str!("../../build/docs.html");
+const OPENAPI: &str = include_str!("../../build/openapi.json");
+const OPENAPI_POSTGRES: &str = include_str!("../../build/openapi-postgres.json");
+const DOCS: &str = include_str!("../../build/docs.html");
+const DOCS_POSTGRES: &str = include_str!("../../build/docs-postgres.html");
 
 /// Most items in a page of `GET /content`, how many without `limit`, and most users of `GET /users`.
 const MAX_LIMIT: usize = 100;
@@ -152,6 +157,42 @@ impl Contents {
     pub async fn add_user(&self, body: &[u8]) -> Result<User, Failure> {
         let user = schema::new_user(&body::parse(body)?)?;
         self.store().await?.add_user(user).await
+    }
+
+    /// # Errors
+    /// Where the body is not as the schema has it, names none that there is, or the store fails or is not Postgres.
+    pub async fn transact(&self, body: &[u8]) -> Result<Balance, Failure> {
+        self.need_postgres()?;
+        let transfer = schema::transfer(&body::parse(body)?)?;
+        transaction::transact(self.store().await?, transfer).await
+    }
+
+    /// The same, as the query of the URL has it.
+    ///
+    /// # Errors
+    /// As those of [`Contents::transact`].
+    pub async fn transact_by_query(&self, query: &str) -> Result<Balance, Failure> {
+        self.need_postgres()?;
+        let transfer = transaction::of_query(query)?;
+        transaction::transact(self.store().await?, transfer).await
+    }
+
+    /// The description of all endpoints, in JSON.
+    pub fn openapi(&self) -> &'static str {
+        if self.is_on_postgres() { OPENAPI_POSTGRES } else { OPENAPI }
+    }
+
+    /// The same as a page.
+    pub fn docs(&self) -> &'static str {
+        if self.is_on_postgres() { DOCS_POSTGRES } else { DOCS }
+    }
+
+    fn need_postgres(&self) -> Result<(), Failure> {
+        self.is_on_postgres().then_some(()).ok_or(Failure::NotFound)
+    }
+
+    fn is_on_postgres(&self) -> bool {
+        matches!(self.config.place, Place::Postgres(_))
     }
 
     async fn store(&self) -> Result<&dyn Store, Failure> {

@@ -19,6 +19,12 @@ pub enum Failure {
     Internal(anyhow::Error),
     /// The same request may succeed a little later.
     Unavailable,
+    /// Nothing is left of a transaction, as others were in its way.
+    Undone,
+    /// There are no tables of pgbench.
+    NoTables,
+    /// A balance would leave its type.
+    TooMuch,
     Full,
 }
 
@@ -33,19 +39,19 @@ impl Failure {
         match self {
             Self::BadRequest(_) | Self::NotJson => 400,
             Self::NotFound => 404,
-            Self::Conflict(_) => 409,
+            Self::Conflict(_) | Self::TooMuch => 409,
             Self::TooLarge => 413,
             Self::NotTyped => 415,
             Self::Invalid(_) => 422,
             Self::Internal(_) => 500,
-            Self::Unavailable => 503,
+            Self::Unavailable | Self::Undone | Self::NoTables => 503,
             Self::Full => 507,
         }
     }
 
     /// The header Retry-After, in seconds.
     pub fn retry_after(&self) -> Option<&'static str> {
-        matches!(self, Self::Unavailable).then_some("1")
+        (self.status() == 503).then_some("1")
     }
 
     /// What a client is told. The cause of a 500 goes to stderr only.
@@ -61,7 +67,12 @@ impl Failure {
                 eprintln!("{cause:#}");
                 "internal error".into()
             }
-            Self::Unavailable => "the store cannot be reached".into(),
+            Self::NoTables => {
+                eprintln!("DATABASE_URL has no tables of pgbench: make them with: bun createdb.ts --tpcb");
+                Self::Unavailable.body().error
+            }
+            Self::Unavailable | Self::Undone => "the store cannot be reached".into(),
+            Self::TooMuch => "a balance would be too large".into(),
             Self::Full => "the store is full".into(),
         };
         ErrorBody { error }

@@ -40,7 +40,7 @@ struct SqliteDriver {
 #[serde(tag = "name", rename_all = "lowercase")]
 enum Store {
     Sqlite { driver: String, file: String, journal: &'static str, synchronous: &'static str },
-    Postgres { driver: String, pool: u16, prepare: bool },
+    Postgres { driver: String, pool: u16, prepare: bool, tx: &'static str },
 }
 
 /// The answer to `GET /`: what this server is and what it has used.
@@ -89,7 +89,8 @@ impl Store {
             },
             Place::Postgres(config) => {
                 let name = config.client.name();
-                Self::Postgres { driver: format!("{name} {}", locked(name)), pool: config.pool, prepare: config.prepare }
+                let driver = format!("{name} {}", locked(name));
+                Self::Postgres { driver, pool: config.pool, prepare: config.prepare, tx: config.tx }
             }
         }
     }

@@ -8,17 +8,19 @@ mod let_past;
 mod people;
 mod process;
 mod store;
+mod transaction;
 
 use askama::Template;
 use serde::Serialize;
 
 pub use config::{Client, Config, Driver, StoreConfig};
-pub use content::{Content, Contents, DOCS, OPENAPI, Page, User, check_type};
+pub use content::{Content, Contents, Page, User, check_type};
 pub use failure::{ErrorBody, Failure};
 pub use identity::Identity;
 pub use let_past::LetPast;
 pub use people::{Row, Table};
 pub use process::{GRACE, ended, listen, run};
+pub use transaction::Balance;
 
 use identity::Program;
 use people::People;

@@ -16,6 +16,7 @@ use crate::{
     Client, Driver, Failure, SQLITE_PRAGMAS,
     config::{Place, PostgresConfig, SqliteConfig},
     content::{Content, Draft, NewUser, User},
+    transaction::Transfer,
 };
 
 /// How long a write to SQLite waits for those of other processes.
@@ -48,6 +49,10 @@ pub trait Store: Send + Sync {
     /// The first users by id.
     async fn users(&self, limit: i64) -> Result<Vec<User>, Failure>;
     async fn add_user(&self, user: NewUser) -> Result<User, Failure>;
+    /// One attempt at a transaction of pgbench, which Postgres alone has. The account's balance in it.
+    async fn transact(&self, _transfer: Transfer) -> Result<i32, Failure> {
+        Err(Failure::NotFound)
+    }
     async fn close(&self);
 }
 

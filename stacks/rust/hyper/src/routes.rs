@@ -42,8 +42,16 @@ impl Routes {
                 let body = read_json(&head.headers, body).await?;
                 json(StatusCode::CREATED, &self.contents.add_user(&body).await?)
             }
-            ("GET", "/openapi.json") => Ok(response(StatusCode::OK, JSON, common::OPENAPI)),
-            ("GET", "/docs") => Ok(response(StatusCode::OK, HTML, common::DOCS)),
+            ("POST", "/tx") => {
+                let body = read_json(&head.headers, body).await?;
+                json(StatusCode::OK, &self.contents.transact(&body).await?)
+            }
+            ("GET", "/tx") => {
+                let query = head.uri.query().unwrap_or_default();
+                json(StatusCode::OK, &self.contents.transact_by_query(query).await?)
+            }
+            ("GET", "/openapi.json") => Ok(response(StatusCode::OK, JSON, self.contents.openapi())),
+            ("GET", "/docs") => Ok(response(StatusCode::OK, HTML, self.contents.docs())),
             (method, path) => match (method, path.rsplit_once('/').ok_or(Failure::NotFound)?) {
                 (_, (_, "")) => Err(Failure::NotFound),
                 ("GET", ("/sqlite/random-5fields", size)) => self.random_rows(Table::Person5, size).await,

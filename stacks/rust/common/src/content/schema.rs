@@ -7,7 +7,10 @@ use serde_bytes::ByteBuf;
 use serde_json::value::RawValue;
 
 use super::json;
-use crate::Failure;
+use crate::{
+    Failure,
+    transaction::{DELTAS, IDS, Transfer},
+};
 
 /// How deep `data` may be nested.
 const MAX_DEPTH: usize = 64;
@@ -17,6 +20,7 @@ const DRAFT: [&str; 5] = ["title", "body", "author", "status", "data"];
 const NEEDED: [&str; 3] = ["title", "body", "author"];
 const STATUSES: [&str; 3] = ["draft", "published", "archived"];
 const USER: [&str; 2] = ["name", "email"];
+const TRANSFER: [&str; 4] = ["aid", "tid", "bid", "delta"];
 
 static ULID: LazyLock<Regex> = LazyLock::new(|| Regex::new("^[0-7][0-9A-HJKMNP-TV-Z]{25}$").expect("the pattern is valid"));
 
@@ -48,6 +52,12 @@ pub fn draft(body: &RawValue) -> Result<Draft, Failure> {
 pub fn new_user(body: &RawValue) -> Result<NewUser, Failure> {
     let said = Said::read(body, &USER, &USER)?;
     Ok(NewUser { name: said.text("name", 200)?, email: said.text("email", 200)? })
+}
+
+pub fn transfer(body: &RawValue) -> Result<Transfer, Failure> {
+    let said = Said::read(body, &TRANSFER, &TRANSFER)?;
+    let id = |name| said.whole(name, IDS);
+    Ok(Transfer { aid: id("aid")?, tid: id("tid")?, bid: id("bid")?, delta: said.whole("delta", DELTAS)? })
 }
 
 pub fn is_ulid(text: &str) -> bool {
@@ -91,6 +101,19 @@ impl<'a> Said<'a> {
         let id = json::string(json).ok_or_else(|| invalid("id must be string"))?;
         let id = String::from_utf8(id).ok().filter(|id| is_ulid(id));
         id.map(Some).ok_or_else(|| invalid(format!("id must match pattern \"{}\"", ULID.as_str())))
+    }
+
+    fn whole(&self, name: &str, (least, most): (i32, i32)) -> Result<i32, Failure> {
+        let number = self.get(name).and_then(|json| json.get().parse::<f64>().ok());
+        let number = number.filter(|number| number.fract() == 0.0);
+        let number = number.ok_or_else(|| invalid(format!("{name} must be integer")))?;
+        if number < least.into() {
+            return Err(invalid(format!("{name} must be >= {least}")));
+        }
+        if number > most.into() {
+            return Err(invalid(format!("{name} must be <= {most}")));
+        }
+        Ok(number as i32)
     }
 
     /// A string that every store can keep.

@@ -10,6 +10,9 @@ use crate::Failure;
 /// How long a request waits for a connection.
 pub const TIMEOUT: Duration = Duration::from_secs(2);
 
+/// How long a statement may take, after which Postgres itself gives it up.
+pub const STATEMENT_TIMEOUT: (&str, &str) = ("statement_timeout", "5s");
+
 /// Makes the tables, whichever client will use them, under a lock that the other servers take as well.
 pub async fn migrate(url: &str) -> anyhow::Result<()> {
     let mut config: Config = url.parse()?;
@@ -34,6 +37,10 @@ pub async fn migrate(url: &str) -> anyhow::Result<()> {
 pub fn failure_of(state: &str) -> Option<Failure> {
     match state {
         "53100" => Some(Failure::Full),
+        "40001" | "40P01" => Some(Failure::Undone),
+        "P0002" => Some(Failure::NotFound),
+        "22003" => Some(Failure::TooMuch),
+        "42P01" | "42883" => Some(Failure::NoTables),
         _ if ["08", "53", "57014", "57P0"].iter().any(|class| state.starts_with(class)) => Some(Failure::Unavailable),
         _ => None,
     }

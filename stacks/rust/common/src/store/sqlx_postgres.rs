@@ -2,31 +2,33 @@
 
 use async_trait::async_trait;
 use sqlx::{
-    FromRow, Postgres,
+    FromRow, PgConnection, Postgres,
     postgres::{PgArguments, PgConnectOptions, PgPool, PgPoolOptions, PgRow},
-    query::{Query, QueryAs},
+    query::{Query, QueryAs, QueryScalar},
 };
 
 use super::{
     Store,
-    postgres::{TIMEOUT, failure_of},
+    postgres::{STATEMENT_TIMEOUT, TIMEOUT, failure_of},
     sql,
 };
 use crate::{
     Failure,
     config::PostgresConfig,
     content::{Content, Draft, NewUser, User},
+    transaction::{Transfer, sql as tx},
 };
 
 pub struct SqlxPostgres {
     pool: PgPool,
     prepare: bool,
+    tx: &'static str,
 }
 
 pub fn open(config: &PostgresConfig) -> anyhow::Result<SqlxPostgres> {
-    let options: PgConnectOptions = config.url.parse()?;
+    let options = config.url.parse::<PgConnectOptions>()?.options([STATEMENT_TIMEOUT]);
     let pool = PgPoolOptions::new().max_connections(config.pool.into()).acquire_timeout(TIMEOUT);
-    Ok(SqlxPostgres { pool: pool.connect_lazy_with(options), prepare: config.prepare })
+    Ok(SqlxPostgres { pool: pool.connect_lazy_with(options), prepare: config.prepare, tx: config.tx })
 }
 
 impl SqlxPostgres {
@@ -39,6 +41,16 @@ impl SqlxPostgres {
         T: for<'r> FromRow<'r, PgRow>,
     {
         sqlx::query_as(sql).persistent(self.prepare)
+    }
+
+    fn query_scalar<'q>(&self, sql: &'static str) -> QueryScalar<'q, Postgres, i32, PgArguments> {
+        sqlx::query_scalar(sql).persistent(self.prepare)
+    }
+
+    /// Adds to the balance of one that there must be.
+    async fn add(&self, to: &mut PgConnection, sql: &'static str, delta: i32, id: i32) -> Result<(), Failure> {
+        let done = self.query(sql).bind(delta).bind(id).execute(to).await.map_err(failure)?;
+        if done.rows_affected() > 0 { Ok(()) } else { Err(Failure::NotFound) }
     }
 }
 
@@ -97,6 +109,22 @@ impl Store for SqlxPostgres {
     async fn add_user(&self, user: NewUser) -> Result<User, Failure> {
         let add = self.query_as(sql::ADD_USER).bind(user.name).bind(user.email);
         add.fetch_one(&self.pool).await.map(to_user).map_err(failure)
+    }
+
+    async fn transact(&self, Transfer { aid, tid, bid, delta }: Transfer) -> Result<i32, Failure> {
+        if self.tx == "function" {
+            let function = self.query_scalar(tx::FUNCTION).bind(aid).bind(tid).bind(bid).bind(delta);
+            return function.fetch_one(&self.pool).await.map_err(failure);
+        }
+        let mut transaction = self.pool.begin().await.map_err(failure)?;
+        self.add(&mut transaction, tx::ACCOUNT, delta, aid).await?;
+        let balance = self.query_scalar(tx::BALANCE).bind(aid).fetch_one(&mut *transaction).await.map_err(failure)?;
+        self.add(&mut transaction, tx::TELLER, delta, tid).await?;
+        self.add(&mut transaction, tx::BRANCH, delta, bid).await?;
+        let history = self.query(tx::HISTORY).bind(tid).bind(bid).bind(aid).bind(delta);
+        history.execute(&mut *transaction).await.map_err(failure)?;
+        transaction.commit().await.map_err(failure)?;
+        Ok(balance)
     }
 
     async fn close(&self) {

@@ -3,7 +3,7 @@
 use std::{error::Error, io};
 
 use async_trait::async_trait;
-use deadpool_postgres::{Manager, Pool, PoolError, Runtime};
+use deadpool_postgres::{Manager, Pool, PoolError, Runtime, Transaction};
 use tokio_postgres::{
     Config, NoTls, Row,
     error::SqlState,
@@ -12,29 +12,34 @@ use tokio_postgres::{
 
 use super::{
     Store,
-    postgres::{TIMEOUT, failure_of},
+    postgres::{STATEMENT_TIMEOUT, TIMEOUT, failure_of},
     sql,
 };
 use crate::{
     Failure,
     config::PostgresConfig,
     content::{Content, Draft, NewUser, User},
+    transaction::{Transfer, sql as tx},
 };
 
 pub struct TokioPostgres {
     pool: Pool,
     prepare: bool,
+    tx: &'static str,
 }
 
 pub fn open(config: &PostgresConfig) -> anyhow::Result<TokioPostgres> {
-    let manager = Manager::new(config.url.parse::<Config>()?, NoTls);
+    let (name, value) = STATEMENT_TIMEOUT;
+    let mut settings: Config = config.url.parse()?;
+    settings.options(format!("-c {name}={value}"));
+    let manager = Manager::new(settings, NoTls);
     let pool = Pool::builder(manager)
         .max_size(config.pool.into())
         .wait_timeout(Some(TIMEOUT))
         .create_timeout(Some(TIMEOUT))
         .runtime(Runtime::Tokio1)
         .build()?;
-    Ok(TokioPostgres { pool, prepare: config.prepare })
+    Ok(TokioPostgres { pool, prepare: config.prepare, tx: config.tx })
 }
 
 /// Values with their types, which are asked for where a statement is prepared.
@@ -57,6 +62,28 @@ impl TokioPostgres {
         }
         let statement = client.prepare_cached(sql).await?;
         Ok(client.execute(&statement, &untyped(values)).await?)
+    }
+}
+
+impl TokioPostgres {
+    /// Fails where it changes nothing.
+    async fn change(&self, transaction: &Transaction<'_>, sql: &str, values: Values<'_>) -> Result<(), Failure> {
+        let changed = if self.prepare {
+            let statement = transaction.prepare_cached(sql).await.map_err(lost)?;
+            transaction.execute(&statement, &untyped(values)).await
+        } else {
+            transaction.execute_typed(sql, values).await
+        };
+        if changed.map_err(lost)? > 0 { Ok(()) } else { Err(Failure::NotFound) }
+    }
+
+    async fn balance(&self, transaction: &Transaction<'_>, aid: i32) -> Result<i32, tokio_postgres::Error> {
+        if !self.prepare {
+            let rows = transaction.query_typed(tx::BALANCE, &[int(&aid)]).await?;
+            return Ok(rows[0].get(0));
+        }
+        let statement = transaction.prepare_cached(tx::BALANCE).await?;
+        Ok(transaction.query_one(&statement, &[&aid]).await?.get(0))
     }
 }
 
@@ -110,6 +137,23 @@ impl Store for TokioPostgres {
         Ok(to_user(&rows[0]))
     }
 
+    async fn transact(&self, transfer: Transfer) -> Result<i32, Failure> {
+        let Transfer { aid, tid, bid, delta } = &transfer;
+        if self.tx == "function" {
+            let rows = self.query(tx::FUNCTION, &[int(aid), int(tid), int(bid), int(delta)]).await.map_err(failure)?;
+            return Ok(rows[0].get(0));
+        }
+        let mut client = self.pool.get().await.map_err(failure)?;
+        let transaction = client.transaction().await.map_err(lost)?;
+        self.change(&transaction, tx::ACCOUNT, &[int(delta), int(aid)]).await?;
+        let balance = self.balance(&transaction, *aid).await.map_err(lost)?;
+        self.change(&transaction, tx::TELLER, &[int(delta), int(tid)]).await?;
+        self.change(&transaction, tx::BRANCH, &[int(delta), int(bid)]).await?;
+        self.change(&transaction, tx::HISTORY, &[int(tid), int(bid), int(aid), int(delta)]).await?;
+        transaction.commit().await.map_err(lost)?;
+        Ok(balance)
+    }
+
     async fn close(&self) {
         self.pool.close();
     }
@@ -117,6 +161,10 @@ impl Store for TokioPostgres {
 
 fn text(value: &String) -> (&(dyn ToSql + Sync), Type) {
     (value, Type::TEXT)
+}
+
+fn int(value: &i32) -> (&(dyn ToSql + Sync), Type) {
+    (value, Type::INT4)
 }
 
 fn to_content(row: &Row) -> Content {
@@ -138,6 +186,11 @@ fn to_user(row: &Row) -> User {
 
 fn failure(error: PoolError) -> Failure {
     let PoolError::Backend(error) = error else { return Failure::Unavailable };
+    lost(error)
+}
+
+/// Of a connection that one had.
+fn lost(error: tokio_postgres::Error) -> Failure {
     let is_lost = error.is_closed() || error.source().is_some_and(|cause| cause.is::<io::Error>());
     match error.code() {
         Some(state) => failure_of(state.code()).unwrap_or_else(|| error.into()),
