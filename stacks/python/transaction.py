@@ -27,6 +27,7 @@ ATTEMPTS = 5
 PAUSE_SECONDS = 0.005
 ANSWER_SECONDS = 7
 
+
 def whole(least: int, most: int) -> PlainValidator:
     def check(value: Any) -> int:
         if isinstance(value, bool) or not isinstance(value, int | float) or value != value // 1:
@@ -90,7 +91,7 @@ async def attempt(how: Transact, database: Transactor, transfer: Transfer) -> in
         try:
             return await how(database, transfer)
         except UndoneError:
-            await asyncio.sleep(random.random() * n * PAUSE_SECONDS)  # noqa: S311
+            await asyncio.sleep(random.random() * n * PAUSE_SECONDS)
     return await how(database, transfer)
 
 
@@ -112,7 +113,7 @@ def transactions(how: str) -> APIRouter:
 
     @router.api_route("/tx", methods=["GET", "HEAD"])
     async def by_query(request: Request, store: OpenedStore) -> dict[str, int]:
-        ranges = {name: (1, MAX_ID) for name in ("aid", "tid", "bid")} | {"delta": (-MAX_DELTA, MAX_DELTA)}
+        ranges = dict.fromkeys(("aid", "tid", "bid"), (1, MAX_ID)) | {"delta": (-MAX_DELTA, MAX_DELTA)}
         said = {name: integer(name, parameter(request, name, ""), *within) for name, within in ranges.items()}
         return await transact(store, Transfer(**said))
 
