@@ -118,7 +118,7 @@ export function verdictOf(evidence: Evidence): Verdict {
   return verdict as Verdict;
 }
 
-/** Verdicts under which throughput says nothing about the server. */
+/** With these, throughput says nothing of the server. */
 export const UNRANKED: ReadonlySet<string> = new Set([
   "rate-limited",
   "starved",

@@ -12,7 +12,7 @@ import { kindOf, newestOf, type Report } from "./report.ts";
 import { resultRows } from "./results.ts";
 
 /** Have places `<!-- name -->` that are written from the committed runs. */
-export const DOCS = ["README.md", "docs/results.md", "docs/stacks.md", "docs/writes.md"];
+export const DOCS = ["README.md", "docs/results.md", "docs/sql.md", "docs/stacks.md", "docs/writes.md"];
 /** The newest standard run as a page; of others, `report docs/runs --run RUN --html FILE` makes one. */
 export const PAGE = "docs/report.html";
 export const PICTURE = "docs/results.svg";

@@ -1,4 +1,4 @@
-"""JSON as JavaScript's JSON.parse reads it and JSON.stringify writes it, which the content API keeps and answers.
+"""JSON as JavaScript reads (JSON.parse) and writes it (JSON.stringify), which the content API keeps.
 
 Numbers are doubles, keys that could be indices of an array come first, halves of surrogate pairs are allowed.
 """
