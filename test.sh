@@ -32,15 +32,32 @@ run() {
 # The slowest first: bun test --timings=tests/timings.json --update-timings measures them again.
 beside() { run beside --parallel=3 --timings=tests/timings.json "$@"; }
 
+# The servers in other languages are built once, where others are tested meanwhile; a build that fails is told by its tests.
+export BUILDS_FILE="$reports/builds.json"
+build_stacks() {
+  setsid nice bun tests/stacks/build.ts >/dev/null 2>&1 &
+  builds=$!
+  trap 'kill -- "-$builds" 2>/dev/null || true' EXIT
+  trap 'exit 130' INT TERM
+}
+stacks() {
+  wait "$builds" || true
+  run stacks --parallel=2 tests/stacks
+}
+
 # shellcheck disable=SC2046,SC2086 # lists of arguments
 case "$*" in
 "") beside --path-ignore-patterns='**/simulations.test.ts' $LIKELY ;;
 all)
+  build_stacks
   beside --path-ignore-patterns='tests/stacks/**' $(printf -- '--path-ignore-patterns=%s ' $ALONE)
-  run stacks tests/stacks
+  stacks
   run alone $ALONE
   ;;
-stacks) run stacks tests/stacks ;;
+stacks)
+  build_stacks
+  stacks
+  ;;
 *) run chosen "$@" ;;
 esac
 

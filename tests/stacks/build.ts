@@ -1,4 +1,5 @@
 import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { NO_TOOLCHAIN } from "../../bench/commands/stacks.ts";
 import { folderOf, STACKS } from "../../bench/plan/targets.ts";
 
@@ -8,10 +9,20 @@ interface Build {
   readonly reason: string;
 }
 
+/** Where test.sh keeps how the builds ended, so that each test file finds them built. */
+const BUILDS_FILE = process.env.BUILDS_FILE ?? "";
+
 /** Name of a stack -> how its build ended. @throws where one fails for another reason than a missing toolchain */
 export function buildAll(): Map<string, Build> {
+  const builds = existsSync(BUILDS_FILE)
+    ? new Map<string, Build>(JSON.parse(readFileSync(BUILDS_FILE, "utf8")))
+    : buildFolders();
+  return new Map(Object.entries(STACKS).map(([name, stack]) => [name, builds.get(folderOf(stack)) as Build]));
+}
+
+function buildFolders(): Map<string, Build> {
   const folders = [...new Set(Object.values(STACKS).map(folderOf))];
-  const builds = new Map(
+  return new Map(
     folders.map((folder) => {
       const { status, stdout, stderr } = spawnSync("sh", [`${folder}/build.sh`], { encoding: "utf8" });
       const output = `${stdout}${stderr}`.trim();
@@ -19,5 +30,6 @@ export function buildAll(): Map<string, Build> {
       return [folder, { isBuilt: status === 0, reason: output.split("\n").at(-1) ?? "" }];
     }),
   );
-  return new Map(Object.entries(STACKS).map(([name, stack]) => [name, builds.get(folderOf(stack)) as Build]));
 }
+
+if (import.meta.main) writeFileSync(BUILDS_FILE, JSON.stringify([...buildFolders()]));
