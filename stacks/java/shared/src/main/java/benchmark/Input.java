@@ -6,7 +6,7 @@ import java.util.regex.Pattern;
 
 /** What is read of a request. */
 public final class Input {
-  private static final Pattern INTEGER = Pattern.compile("[1-9][0-9]{0,2}");
+  private static final Pattern INTEGER = Pattern.compile("0|-?[1-9][0-9]{0,9}");
 
   private Input() {}
 
@@ -29,17 +29,19 @@ public final class Input {
   }
 
   /**
-   * Reads an integer from 1 to one that is 999 at most.
+   * Reads an integer in a range.
    *
    * @throws BadRequest that names the value and the range
    */
-  public static int integer(String name, String text, int most) {
-    int value = INTEGER.matcher(text).matches() ? Integer.parseInt(text) : 0;
-    if (value < 1 || value > most) {
-      throw new BadRequest(
-          "%s must be an integer from 1 to %d, not %s".formatted(name, most, quote(text)));
+  public static int integer(String name, String text, int least, int most) {
+    if (INTEGER.matcher(text).matches()) {
+      long value = Long.parseLong(text);
+      if (value >= least && value <= most) {
+        return (int) value;
+      }
     }
-    return value;
+    throw new BadRequest(
+        "%s must be an integer from %d to %d, not %s".formatted(name, least, most, quote(text)));
   }
 
   /** Quotes a text as JSON.stringify does. */

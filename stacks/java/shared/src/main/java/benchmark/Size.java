@@ -12,6 +12,6 @@ public final class Size {
    * @throws BadRequest that names the value and the range
    */
   public static int of(String path) {
-    return Input.integer("size", Input.lastSegment(path), MOST);
+    return Input.integer("size", Input.lastSegment(path), 1, MOST);
   }
 }

@@ -8,6 +8,7 @@ import benchmark.People;
 import benchmark.ReaderPool;
 import benchmark.spring.content.Store;
 import benchmark.spring.content.StoreConfig;
+import benchmark.spring.content.Transactor;
 import java.sql.SQLException;
 import java.util.Map;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
@@ -33,6 +34,7 @@ public class Main {
               GenericApplicationContext beans = (GenericApplicationContext) context;
               beans.registerBean(Database.class, launch::database);
               beans.registerBean(Store.class, () -> store);
+              store.transactor().ifPresent(it -> beans.registerBean(Transactor.class, () -> it));
             })
         .run(args);
   }

@@ -51,7 +51,7 @@ class ContentRoutes {
 
   @GetMapping("/content")
   Mono<Page> list(@RequestParam MultiValueMap<String, String> query) {
-    int limit = Input.integer("limit", first(query, "limit", LIMIT), MAX_LIMIT);
+    int limit = Input.integer("limit", first(query, "limit", LIMIT), 1, MAX_LIMIT);
     String after = first(query, "after", "");
     if (!after.isEmpty()) {
       checkUlid("after", after);

@@ -1,8 +1,8 @@
 package benchmark.spring.content;
 
 import java.io.IOException;
-import org.springframework.beans.factory.annotation.Value;
-import org.springframework.core.io.Resource;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.core.io.ClassPathResource;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.MediaType;
 import org.springframework.http.ResponseEntity;
@@ -15,12 +15,15 @@ class DescriptionRoutes {
   private final byte[] openApi;
   private final byte[] docs;
 
-  DescriptionRoutes(
-      @Value("classpath:openapi.json") Resource openApi,
-      @Value("classpath:docs.html") Resource docs)
-      throws IOException {
-    this.openApi = openApi.getContentAsByteArray();
-    this.docs = docs.getContentAsByteArray();
+  /** Describes transactions as well where there are any. */
+  DescriptionRoutes(ObjectProvider<Transactor> transactor) throws IOException {
+    String store = transactor.getIfAvailable() == null ? "" : "-postgres";
+    openApi = read("openapi%s.json".formatted(store));
+    docs = read("docs%s.html".formatted(store));
+  }
+
+  private static byte[] read(String name) throws IOException {
+    return new ClassPathResource(name).getContentAsByteArray();
   }
 
   @GetMapping(path = "/openapi.json", produces = MediaType.APPLICATION_JSON_VALUE)

@@ -2,6 +2,7 @@ package benchmark.spring.content;
 
 import static io.r2dbc.postgresql.PostgresqlConnectionFactoryProvider.PREPARED_STATEMENT_CACHE_QUERIES;
 import static io.r2dbc.spi.ConnectionFactoryOptions.CONNECT_TIMEOUT;
+import static io.r2dbc.spi.ConnectionFactoryOptions.STATEMENT_TIMEOUT;
 
 import benchmark.UsageException;
 import io.r2dbc.pool.ConnectionPool;
@@ -10,17 +11,17 @@ import io.r2dbc.postgresql.PostgresqlConnectionFactory;
 import io.r2dbc.spi.ConnectionFactories;
 import io.r2dbc.spi.ConnectionFactory;
 import io.r2dbc.spi.ConnectionFactoryOptions;
-import io.r2dbc.spi.R2dbcException;
 import io.r2dbc.spi.Readable;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.TimeoutException;
+import java.util.Optional;
 import java.util.function.Function;
 import org.springframework.core.NestedExceptionUtils;
-import org.springframework.dao.DataAccessException;
 import org.springframework.r2dbc.connection.R2dbcTransactionManager;
 import org.springframework.r2dbc.core.DatabaseClient;
+import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.reactive.TransactionalOperator;
+import org.springframework.transaction.support.DefaultTransactionDefinition;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -30,6 +31,12 @@ final class PostgresStore implements Store {
 
   /** With the handshake, which takes Java a while before its code is compiled. */
   private static final Duration CREATING = Duration.ofSeconds(10);
+
+  /** After which Postgres itself gives a statement up. */
+  private static final Duration STATEMENT = Duration.ofSeconds(5);
+
+  /** The longest that a request waits. */
+  static final Duration ANSWERING = Duration.ofSeconds(7);
 
   /** One process at a time migrates; the number is that of the other servers. */
   private static final String LOCK = "SELECT pg_advisory_xact_lock(7307)";
@@ -54,7 +61,7 @@ final class PostgresStore implements Store {
   private final DatabaseClient client;
 
   /** What {@code GET /} says of it. */
-  private record Identity(String name, String driver, int pool, boolean prepare) {}
+  private record Identity(String name, String driver, int pool, boolean prepare, String tx) {}
 
   private PostgresStore(StoreConfig.Postgres config, ConnectionFactory connections) {
     this.config = config;
@@ -94,6 +101,7 @@ final class PostgresStore implements Store {
     return ConnectionFactoryOptions.parse("r2dbc:" + config.url())
         .mutate()
         .option(CONNECT_TIMEOUT, CONNECTING)
+        .option(STATEMENT_TIMEOUT, STATEMENT)
         .option(PREPARED_STATEMENT_CACHE_QUERIES, config.prepare() ? -1 : 0)
         .build();
   }
@@ -114,7 +122,9 @@ final class PostgresStore implements Store {
                     run(client, MIGRATIONS.get(number))
                         .then(run(client, "INSERT INTO migration VALUES (%d)".formatted(number))))
             .then();
-    return TransactionalOperator.create(new R2dbcTransactionManager(connections))
+    DefaultTransactionDefinition seesOthers = new DefaultTransactionDefinition();
+    seesOthers.setIsolationLevel(TransactionDefinition.ISOLATION_READ_COMMITTED);
+    return TransactionalOperator.create(new R2dbcTransactionManager(connections), seesOthers)
         .transactional(migration);
   }
 
@@ -126,7 +136,12 @@ final class PostgresStore implements Store {
   public Object identity() {
     String version = PostgresqlConnectionFactory.class.getPackage().getImplementationVersion();
     return new Identity(
-        "postgres", config.client() + " " + version, config.pool(), config.prepare());
+        "postgres", config.client() + " " + version, config.pool(), config.prepare(), config.tx());
+  }
+
+  @Override
+  public Optional<Transactor> transactor() {
+    return Optional.of(new Transactor(pool, client, config.tx()));
   }
 
   @Override
@@ -195,7 +210,8 @@ final class PostgresStore implements Store {
         .bindValues(List.of(values))
         .fetch()
         .rowsUpdated()
-        .onErrorMap(DataAccessException.class, PostgresStore::failure);
+        .timeout(ANSWERING)
+        .onErrorMap(PostgresFailure::of);
   }
 
   private <T> Flux<T> rows(Query query, Function<Readable, T> mapper, Object... values) {
@@ -204,7 +220,8 @@ final class PostgresStore implements Store {
         .bindValues(List.of(values))
         .map(mapper)
         .all()
-        .onErrorMap(DataAccessException.class, PostgresStore::failure);
+        .timeout(Mono.delay(ANSWERING))
+        .onErrorMap(PostgresFailure::of);
   }
 
   private static Content content(Readable row) {
@@ -224,20 +241,5 @@ final class PostgresStore implements Store {
         row.get("id", Integer.class),
         row.get("name", String.class),
         row.get("email", String.class));
-  }
-
-  /** Goes by SQLSTATE (postgresql.org/docs/current/errcodes-appendix.html). */
-  private static Throwable failure(DataAccessException e) {
-    if (e.getCause() instanceof TimeoutException) {
-      return Refusal.UNAVAILABLE; // no connection could be made in time
-    }
-    if (!(e.getCause() instanceof R2dbcException cause)) {
-      return e;
-    }
-    String state = cause.getSqlState();
-    if (state == null || state.matches("(08|53(?!100)|57014|57P0).*")) {
-      return Refusal.UNAVAILABLE; // the pool tells none of a connection that was lost
-    }
-    return state.equals("53100") ? Refusal.FULL : e;
   }
 }

@@ -24,7 +24,7 @@ public final class Refusal extends RuntimeException {
 
   private final HttpStatus status;
 
-  private Refusal(HttpStatus status, String message) {
+  Refusal(HttpStatus status, String message) {
     super(message, null, false, false);
     this.status = status;
   }

@@ -14,6 +14,7 @@ import java.util.regex.Pattern;
 final class Schema {
   static final Schema DRAFT = new Schema(List.of("title", "body", "author"), draft());
   static final Schema NEW_CONTENT = new Schema(DRAFT.required, withId(DRAFT.properties));
+  static final Schema TRANSFER = new Schema(List.of("aid", "tid", "bid", "delta"), transfer());
   static final Schema NEW_USER = new Schema(List.of("name", "email"), user());
 
   private static final Pattern ULID = Pattern.compile("^[0-7][0-9A-HJKMNP-TV-Z]{25}$");
@@ -56,6 +57,29 @@ final class Schema {
     properties.put("name", text(200));
     properties.put("email", text(200));
     return properties;
+  }
+
+  private static Map<String, Rule> transfer() {
+    Map<String, Rule> properties = new LinkedHashMap<>();
+    properties.put("aid", integer(1, Integer.MAX_VALUE));
+    properties.put("tid", integer(1, Integer.MAX_VALUE));
+    properties.put("bid", integer(1, Integer.MAX_VALUE));
+    properties.put("delta", integer(-Transfer.MAX_DELTA, Transfer.MAX_DELTA));
+    return properties;
+  }
+
+  private static Rule integer(int least, int most) {
+    return value -> {
+      if (!(value instanceof Double number)
+          || Double.isInfinite(number)
+          || number != Math.rint(number)) {
+        return Optional.of("must be integer");
+      }
+      if (number < least) {
+        return Optional.of("must be >= %d".formatted(least));
+      }
+      return number > most ? Optional.of("must be <= %d".formatted(most)) : Optional.empty();
+    };
   }
 
   /** Strings that every store can keep. */

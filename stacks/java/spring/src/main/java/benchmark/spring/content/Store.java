@@ -2,6 +2,7 @@ package benchmark.spring.content;
 
 import benchmark.UsageException;
 import java.util.List;
+import java.util.Optional;
 import org.springframework.dao.DuplicateKeyException;
 import reactor.core.publisher.Mono;
 
@@ -50,6 +51,11 @@ public interface Store extends AutoCloseable {
   Mono<List<User>> users(int limit);
 
   Mono<User> addUser(NewUser user);
+
+  /** What makes transactions of pgbench, where it can. */
+  default Optional<Transactor> transactor() {
+    return Optional.empty();
+  }
 
   @Override
   void close();

@@ -16,8 +16,9 @@ public record StoreConfig(String store, boolean isSet, Sqlite sqlite, Postgres p
    *
    * @param pool the most connections at a time
    * @param prepare whether statements are prepared on the server, once per connection
+   * @param tx how pgbench's transaction is asked for
    */
-  record Postgres(String client, String url, int pool, boolean prepare) {}
+  record Postgres(String client, String url, int pool, boolean prepare, String tx) {}
 
   /**
    * Reads the variables.
@@ -36,6 +37,7 @@ public record StoreConfig(String store, boolean isSet, Sqlite sqlite, Postgres p
             env.oneOf("POSTGRES_CLIENT", " on java", "r2dbc"),
             env.text("DATABASE_URL", "postgres://postgres@127.0.0.1:5432/postgres"),
             env.integer("POSTGRES_POOL", 10, 1_000),
-            Boolean.parseBoolean(env.oneOf("POSTGRES_PREPARE", "", "true", "false"))));
+            Boolean.parseBoolean(env.oneOf("POSTGRES_PREPARE", "", "true", "false")),
+            env.oneOf("POSTGRES_TX", "", "statements", "function")));
   }
 }
