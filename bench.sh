@@ -17,7 +17,7 @@ case " $* " in
 *" --agents "*) setup_database ;;
 *)
   setup_fortio
-  case "$*" in *content*) setup_k6 ;; esac
+  case "$*" in *content* | *tpcb* | *"POST /tx"*) setup_k6 ;; esac
   setup_database
   ;;
 esac

@@ -75,6 +75,14 @@ const withApps = (command: Command) =>
       number(1, 65_535, true),
     );
 
+const workloadOption = (choices: readonly string[]) =>
+  new Option(
+    "--workload <name>",
+    "what they are asked for: pages and rows, the content API, lists of users, or transactions over Postgres",
+  )
+    .choices(choices)
+    .default("read");
+
 const program = withOptions(new Command("./bench.sh"), ENDPOINTS)
   .description(
     "Measures HTTP servers: those of the matrix and apps of yours, started here, and those at the URLs given.",
@@ -88,14 +96,7 @@ const program = withOptions(new Command("./bench.sh"), ENDPOINTS)
     `servers to start here, as NAME[@DRIVER][*WORKERS][+SETTING] (default: ${SERVERS.join(",")})`,
     list,
   )
-  .addOption(
-    new Option(
-      "--workload <name>",
-      "what they are asked for: pages and rows, the content API, lists of users, or transactions over Postgres",
-    )
-      .choices(Object.keys(WORKLOADS))
-      .default("read"),
-  )
+  .addOption(workloadOption(Object.keys(WORKLOADS)))
   .option(
     "--scale <n>",
     "of --workload tpcb: branches, each of 100,000 accounts (default: 10)",
@@ -136,6 +137,7 @@ const program = withOptions(new Command("./bench.sh"), ENDPOINTS)
 const duetCommand = withOptions(program.command("duet"), PAIR_ENDPOINTS)
   .description("compares two servers, or two commits of an app, until it can tell which needs less CPU time")
   .argument("[servers...]", "two: of the matrix, an app that --start names, or a URL")
+  .addOption(workloadOption(Object.keys(WORKLOADS)))
   .option("--name <names>", "names of servers that do not say theirs at GET /, as A,B", (text) => text.split(","))
   .option("--seconds <n>", "time limit per endpoint (default: 120, with --fail-above 60)", number(1, 36_000, false))
   .option(
@@ -157,7 +159,8 @@ const duetCommand = withOptions(program.command("duet"), PAIR_ENDPOINTS)
   });
 withOptions(program.command("tax"), PAIR_ENDPOINTS)
   .description("compares each server of the matrix with the same routes written by hand in its framework")
-  .option("--servers <list>", "some of them", list)
+  .addOption(workloadOption(["read", "tpcb"]))
+  .option("--servers <list>", "some of them; with --workload tpcb also as NAME@CLIENT", list)
   .option("--seconds <n>", "time limit per endpoint", number(1, 36_000, false), 60)
   .action((options: PairOptions) => tax(options, interrupted.signal));
 withOptions(program.command("self-test"), PAIR_ENDPOINTS)

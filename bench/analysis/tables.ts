@@ -44,6 +44,11 @@ export interface Row {
   readonly databaseUsPerRequest: Interval | null;
   readonly poolerUsPerRequest: Interval | null;
   readonly databaseBytes: Interval | null;
+  /** Its connections at a moment, on average: those that wait for locks, and for the server in a transaction. */
+  readonly lockWaiters: Interval | null;
+  readonly idleInTransaction: Interval | null;
+  /** Of all solo slices; null where that is not seen. */
+  readonly deadlocks: number | null;
   readonly rssBytes: Interval | null;
   readonly peakRssBytes: Interval | null;
   readonly startupMs: Interval | null;
@@ -230,6 +235,8 @@ function rowsOf(
     databaseUsPerRequest: over((slice) => slice.databaseUsPerRequest),
     poolerUsPerRequest: over((slice) => slice.poolerUsPerRequest),
     databaseBytes: over((slice) => slice.databaseBytes),
+    lockWaiters: over((slice) => slice.lockWaiters),
+    idleInTransaction: over((slice) => slice.idleInTransaction),
     rssBytes: over((slice) => slice.rssBytes),
     peakRssBytes: over((slice) => slice.peakRssBytes),
     startupMs: over((slice) => slice.startupMs),
@@ -279,6 +286,9 @@ function rowsOf(
       databaseUsPerRequest: of("databaseUsPerRequest"),
       poolerUsPerRequest: of("poolerUsPerRequest"),
       databaseBytes: of("databaseBytes"),
+      lockWaiters: of("lockWaiters"),
+      idleInTransaction: of("idleInTransaction"),
+      deadlocks: slices.some(({ deadlocks }) => deadlocks !== null) ? total((one) => one.deadlocks ?? 0) : null,
       rssBytes: of("rssBytes"),
       peakRssBytes: of("peakRssBytes"),
       startupMs: of("startupMs"),

@@ -5,8 +5,9 @@ import { measureGate } from "../measure/gate.ts";
 import { closeSession, type Session } from "../measure/session.ts";
 import { duetAtRate } from "../measure/slices.ts";
 import { type Comparing, compareUntilDecided } from "../measure/until-decided.ts";
-import { GATE, GATE_SECONDS, PAIR_ENDPOINTS } from "../plan/presets.ts";
-import { parseEither, SERVERS, type TargetSpec } from "../plan/targets.ts";
+import type { Workload } from "../plan/endpoints.ts";
+import { GATE, GATE_SECONDS, pairEndpoints } from "../plan/presets.ts";
+import { onStore, parseEither, SERVERS, type TargetSpec } from "../plan/targets.ts";
 import { change, type GateReport, gateMarkdown, gateReport, gateText } from "../report/gate.ts";
 import { outcome } from "../report/lines.ts";
 import { differenceOf, type Target } from "../targets/target.ts";
@@ -17,6 +18,7 @@ import { buildStacks } from "./stacks.ts";
 
 /** As the command line has them; where a file may be given, true is the terminal. */
 export interface DuetOptions extends Omit<PairOptions, "seconds">, AppOptions {
+  readonly workload: Workload;
   readonly seconds?: number;
   readonly repo: string;
   readonly ref?: string[];
@@ -63,16 +65,17 @@ export async function duet(names: readonly string[], options: DuetOptions, signa
 }
 
 async function ofServers([a, b]: readonly [string, string], options: DuetOptions, signal: AbortSignal) {
-  const { name: [first, second] = [], failAbove, json, markdown } = options;
+  const { name: [first, second] = [], failAbove, json, markdown, workload } = options;
   const { endpoints } = askedOf(options);
-  const apps = appsOf(options, endpoints);
-  const pair = [parseEither(a, SERVERS, apps, first), parseEither(b, SERVERS, apps, second)] as const;
+  const apps = onStore(appsOf(options, endpoints), workload);
+  const either = (text: string, name?: string) => parseEither(text, SERVERS, apps, { workload, name });
+  const pair = [either(a, first), either(b, second)] as const;
   await buildStacks(pair, signal);
   if (failAbove !== undefined || json || markdown) {
     const side = (name: string): Named => ({ name, commit: null });
     return gate(pair, { base: side(nameOf(pair[1])), head: side(nameOf(pair[0])) }, options, signal);
   }
-  const limitSeconds = (options.seconds ?? SECONDS) * (endpoints.length || PAIR_ENDPOINTS.length);
+  const limitSeconds = (options.seconds ?? SECONDS) * (endpoints.length || pairEndpoints(workload).length);
   const session = await pairSession(options, limitSeconds, signal);
   const differences: string[] = [];
   const check: Comparing["check"] = async (endpoint, targets) => {
@@ -100,8 +103,8 @@ async function gate(
   options: DuetOptions,
   signal: AbortSignal,
 ): Promise<number> {
-  const { failAbove = null, json, markdown, differentAnswers } = options;
-  const many = askedOf(options).endpoints.length || PAIR_ENDPOINTS.length;
+  const { failAbove = null, json, markdown, differentAnswers, workload } = options;
+  const many = askedOf(options).endpoints.length || pairEndpoints(workload).length;
   const limitSeconds = (options.seconds ?? (failAbove === null ? SECONDS : GATE_SECONDS)) * many;
   const session = await pairSession(options, limitSeconds, signal, GATE);
   const rates = new Map<string, number>();

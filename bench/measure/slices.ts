@@ -8,6 +8,7 @@ import { type Histogram, merge } from "../load/histogram.ts";
 import { WORKLOADS } from "../plan/endpoints.ts";
 import { type Plan, rateAt } from "../plan/plan.ts";
 import { appendSlices, PROTOCOL, type Slice } from "../records/slices.ts";
+import { watchWaits } from "../stores/waits.ts";
 import { parseCpuList } from "../targets/cores.ts";
 import { readIdentity, type Target } from "../targets/target.ts";
 import { type Usage, watch, watchCores } from "../targets/usage.ts";
@@ -176,10 +177,14 @@ async function soloOnce(
   const { manifest } = session;
   const calibration = manifest.calibration[target.name]?.[endpoint];
   const options = { connections, seconds, rate: rate ?? undefined, resolutionSeconds: calibration?.resolutionSeconds };
+  const { databaseUrl } = target.helpers;
+  const waited = databaseUrl === null ? null : await watchWaits(databaseUrl);
   const one = await alone(session, target, endpoint, options);
+  const waits = await waited?.();
   const { load: seen, usage, taken } = one;
   const slice: Slice = {
     ...fieldsOf(session, block, nextSlice(session), endpoint, one),
+    ...waits,
     kind: rate === null ? "closed" : "open",
     connections,
     partner: null,
@@ -254,6 +259,9 @@ function fieldsOf(
     databaseUsPerRequest: usage.databaseUsPerRequest,
     poolerUsPerRequest: usage.poolerUsPerRequest,
     databaseBytes: usage.databaseBytes,
+    lockWaiters: null,
+    idleInTransaction: null,
+    deadlocks: null,
     sockets: load.sockets,
     seconds: load.seconds,
     run: manifest.run,

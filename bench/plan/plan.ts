@@ -4,7 +4,7 @@ import { isOurPost, type Requests, requestOf } from "../load/requests.ts";
 import { SEQUENCE, TRANSACTION, WORKLOADS, type Workload } from "./endpoints.ts";
 import { nameAtRate, nameWith } from "./names.ts";
 import { AGENTS_SECONDS, amountsOf, type PRESETS, type PresetAmounts } from "./presets.ts";
-import { baseOf, type EngineSpec, type LocalSpec, parseTarget, type TargetSpec } from "./targets.ts";
+import { baseOf, type EngineSpec, type LocalSpec, onStore, parseTarget, type TargetSpec } from "./targets.ts";
 
 export interface Plan {
   readonly workload: Workload;
@@ -61,14 +61,12 @@ const SCALE = 10;
  * @throws UsageError for a server, endpoint or URL that cannot be measured.
  */
 export function makePlan(options: Options, servers: readonly string[]): Plan {
-  const { urls, names, connections, seconds, seed, engine, apps = [], workload = "read" } = options;
+  const { urls, names, connections, seconds, seed, engine, workload = "read" } = options;
+  const apps = onStore(options.apps ?? [], workload);
   const { store, endpoints } = WORKLOADS[workload];
   if (engine && urls.length + apps.length > 0) {
     const what = urls.length > 0 ? "a URL measures one that runs already" : "--start starts one without";
     throw new UsageError(`--docker starts servers in containers, ${what}: give one of the two`);
-  }
-  if (store && apps.length > 0) {
-    throw new UsageError(`--workload ${workload} is of servers that have our content API: leave out --start`);
   }
   const fixed = apps.find(({ app }) => app?.port);
   if (fixed && apps.length > 1) {

@@ -79,10 +79,17 @@ export const PAIR: PresetAmounts = {
 };
 /** For gates, which have three servers up and less time. */
 export const GATE: PresetAmounts = { ...PAIR, duetSeconds: 0.6, windowSeconds: 0.1 };
-/** Its time limit per endpoint: CI waits for it. */
+/** The same of a workload. */
+export const pairOf = (workload: Workload, amount: PresetAmounts): PresetAmounts => ({
+  ...amount,
+  ...(WORKLOADS[workload].byK6 && BY_K6.standard),
+});
+/** A gate's time limit per endpoint: CI waits for it. */
 export const GATE_SECONDS = 60;
 /** What they load unless other endpoints are asked for: the least work, and a usual amount. */
 export const PAIR_ENDPOINTS = ["/plain", "/sqlite/random-5fields/5"];
+export const pairEndpoints = (workload: Workload): readonly string[] =>
+  workload === "read" ? PAIR_ENDPOINTS : WORKLOADS[workload].endpoints;
 
 /** Agents begin some 0.05 s apart, which is to be little of a slice. */
 export const AGENTS_SECONDS = 2;

@@ -69,6 +69,8 @@ interface Stack {
   readonly drivers: readonly string[];
   /** Values of POSTGRES_CLIENT, the default first; none where it has no content API on Postgres. */
   readonly clients: readonly string[];
+  /** Of its own, beside SETTINGS. */
+  readonly settings?: Readonly<Record<string, string>>;
   /** Whether it runs as WORKERS processes; others use every core by threads. */
   readonly processes: boolean;
   readonly workloads: readonly string[];
@@ -115,12 +117,13 @@ export function parseTarget(text: string, servers: readonly string[], workload: 
   }
   const lack = stack && lackOf(stack, workload);
   if (lack) throw new UsageError(`--servers has "${text}": ${server} has no ${lack}: leave it out of this workload`);
+  const known = { ...SETTINGS, ...stack?.settings };
   const set = settings.map((setting): [string, string] => {
     const [name = "", value = ""] = setting.split(/=(.*)/s);
-    const variable = SETTINGS[name];
+    const variable = known[name];
     if (variable && value && store) return [variable, value];
-    const which = `"${setting}" of "${text}" is none of ${Object.keys(SETTINGS).join("= ")}=`;
-    throw new UsageError(`${which}: correct it${store ? "" : ", and give --workload content or users"}`);
+    const which = `"${setting}" of "${text}" is none of ${Object.keys(known).join("= ")}=`;
+    throw new UsageError(`${which}: correct it${store ? "" : ", and give --workload content, users or tpcb"}`);
   });
   const spec: LocalSpec = {
     kind: "local",
@@ -179,17 +182,30 @@ export function baseOf(text: string): string {
 }
 
 /**
+ * Gives apps of others the tables of pgbench: where they are is in their DATABASE_URL.
+ * @throws UsageError for workloads of our content API, which they do not have
+ */
+export function onStore(apps: readonly LocalSpec[], workload: Workload = "read"): readonly LocalSpec[] {
+  if (!WORKLOADS[workload].store || apps.length === 0) return apps;
+  if (workload === "tpcb") return apps.map((app) => ({ ...app, env: { ...app.env, STORE: "postgres" } }));
+  throw new UsageError(`--workload ${workload} is of servers that have our content API: leave out --start`);
+}
+
+/**
  * One of the two targets of `duet`: a URL, an app, or a server of the matrix.
- * @param name of a URL that does not say its own
+ * @param name of a URL that does not say its own @throws UsageError
  */
 export function parseEither(
   text: string,
   servers: readonly string[],
   apps: readonly LocalSpec[],
-  name?: string,
+  { workload, name }: { readonly workload?: Workload; readonly name?: string | undefined } = {},
 ): TargetSpec {
-  if (text.includes("://")) return { kind: "url", url: baseOf(text), name };
-  return apps.find((app) => app.name === text) ?? parseTarget(text, servers);
+  if (text.includes("://")) {
+    if (!workload || !WORKLOADS[workload].store) return { kind: "url", url: baseOf(text), name };
+    throw new UsageError(`--workload ${workload} loads servers started here only: leave out ${text}`);
+  }
+  return apps.find((app) => app.name === text) ?? parseTarget(text, servers, workload);
 }
 
 /** Whether a target runs on this machine, and so has to share it with the generator. */

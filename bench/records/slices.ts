@@ -67,6 +67,10 @@ export interface Slice {
   readonly databaseUsPerRequest: number | null;
   readonly poolerUsPerRequest: number | null;
   readonly databaseBytes: number | null;
+  /** Of its connections at a moment, on average, while it is alone: those that wait for locks, and for its next statement in a transaction. */
+  readonly lockWaiters: number | null;
+  readonly idleInTransaction: number | null;
+  readonly deadlocks: number | null;
 }
 
 /**
@@ -123,6 +127,9 @@ export const COLUMNS: Readonly<Record<string, readonly [field: keyof Slice, cont
   DatabaseUsPerRequest: ["databaseUsPerRequest", "number?"],
   PoolerUsPerRequest: ["poolerUsPerRequest", "number?"],
   DatabaseBytes: ["databaseBytes", "number?"],
+  LockWaiters: ["lockWaiters", "number?"],
+  IdleInTransaction: ["idleInTransaction", "number?"],
+  Deadlocks: ["deadlocks", "number?"],
 };
 
 const HEADER = stringify([Object.keys(COLUMNS)]);

@@ -100,7 +100,9 @@ function ladder(endpoints: readonly Endpoint[]) {
 
 /** What an endpoint has beside the table of its servers. */
 export const otherTables = (endpoint: Endpoint) =>
-  [stepTable(endpoint), helpersTable(endpoint), rateTable(endpoint)].filter((one) => one !== null);
+  [stepTable(endpoint), helpersTable(endpoint), waitsTable(endpoint), rateTable(endpoint)].filter(
+    (one) => one !== null,
+  );
 
 /** Latencies of a sequence's steps, side by side; null where the endpoint is no sequence. */
 function stepTable({ endpoint, steps }: Endpoint) {
@@ -133,6 +135,23 @@ function helpersTable({ endpoint, rows }: Endpoint) {
       us(poolerUsPerRequest),
       us(databaseUsPerRequest),
       withInterval(databaseBytes, mega),
+    ]),
+  };
+}
+
+/** What connections to databases do; null where that was not seen. */
+function waitsTable({ endpoint, rows }: Endpoint) {
+  const seen = rows.filter(({ deadlocks }) => deadlocks !== null);
+  if (seen.length === 0) return null;
+  const mean = (interval: Interval | null) => withInterval(interval, (connections) => connections.toFixed(1));
+  return {
+    title: `${endpoint}: connections to the database at a moment, on average: those that wait for a lock of another transaction, and for the server's next statement in one`,
+    head: ["server", "wait for locks", "wait for the server", "deadlocks"],
+    rows: seen.map(({ name, lockWaiters, idleInTransaction, deadlocks }) => [
+      name,
+      mean(lockWaiters),
+      mean(idleInTransaction),
+      count(deadlocks as number),
     ]),
   };
 }

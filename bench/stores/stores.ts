@@ -81,7 +81,8 @@ async function throwAway(signal: AbortSignal, scale?: number): Promise<Databases
   return {
     async open(cores) {
       const one: Postgres = await startPostgres({ cores, data: template.folder, signal });
-      return { env: { DATABASE_URL: one.url }, helpers: { ...NO_HELPERS, database: one.pid }, close: one.stop };
+      const helpers = { ...NO_HELPERS, database: one.pid, databaseUrl: one.url };
+      return { env: { DATABASE_URL: one.url }, helpers, close: one.stop };
     },
     close: template.stop,
   };
@@ -95,7 +96,8 @@ async function given(url: string, signal: AbortSignal, scale?: number): Promise<
     await sql.unsafe(`CREATE DATABASE ${name} TEMPLATE ${template}`).catch((cause: Error) => {
       throw new UsageError(`DATABASE_URL: no database can be made there (${cause.message}): name a user who may`);
     });
-    return { env: { DATABASE_URL: urlOf(name) }, helpers: NO_HELPERS, close: () => drop(name) };
+    const helpers = { ...NO_HELPERS, databaseUrl: urlOf(name) };
+    return { env: { DATABASE_URL: urlOf(name) }, helpers, close: () => drop(name) };
   };
   const drop = async (name: string) => void (await sql.unsafe(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`));
   const template = `http_benchmark_${process.pid}`;

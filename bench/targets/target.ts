@@ -25,8 +25,10 @@ export interface Target {
 export interface Helpers {
   readonly database: number | null;
   readonly pooler: number | null;
+  /** Of the database, whatever is before it. */
+  readonly databaseUrl: string | null;
 }
-export const NO_HELPERS: Helpers = { database: null, pooler: null };
+export const NO_HELPERS: Helpers = { database: null, pooler: null, databaseUrl: null };
 
 /** What a server has used since its start. */
 export interface Reading {

@@ -31,6 +31,8 @@ type postgresConfig struct {
 	prepare bool
 	// tx is how pgbench's transaction is asked for.
 	tx string
+	// idle is how many connections lib/pq keeps while they are idle.
+	idle int
 }
 
 // readConfig reads the environment. The error names the variable, its value and what it may be.
@@ -54,6 +56,10 @@ func readConfig() (config, error) {
 			prepare: env.oneOf("POSTGRES_PREPARE", "", "true", "false") == "true",
 			tx:      env.oneOf("POSTGRES_TX", "", "statements", "function"),
 		},
+	}
+	c.postgres.idle = env.integer("POSTGRES_IDLE", c.postgres.pool, 1_000)
+	if os.Getenv("POSTGRES_IDLE") != "" && c.postgres.client != "lib/pq" {
+		env.mistake("POSTGRES_IDLE", " only lib/pq has it: leave it out")
 	}
 	if store := env.oneOf("STORE", "", "sqlite", "postgres"); os.Getenv("STORE") != "" {
 		c.store = store

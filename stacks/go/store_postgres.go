@@ -215,7 +215,7 @@ func (d *pqDatabase) transaction(ctx context.Context, work func(session) error) 
 	return postgresFailure(tx.Commit())
 }
 
-// openPq keeps as many connections as it may open: database/sql would close all but two when they are idle.
+// openPq keeps as many connections as it may open, unless it is told otherwise: database/sql would close all but two when they are idle.
 func openPq(c postgresConfig) (database, error) {
 	config, err := pq.NewConfig(c.url)
 	if err != nil {
@@ -233,7 +233,7 @@ func openPq(c postgresConfig) (database, error) {
 	connector.Dialer(patientDialer{})
 	pool := sql.OpenDB(connector)
 	pool.SetMaxOpenConns(c.pool)
-	pool.SetMaxIdleConns(c.pool)
+	pool.SetMaxIdleConns(c.idle)
 	d := newSQLDatabase(pool, numbered(statements), patiently, postgresFailure)
 	if c.prepare {
 		d.prepared, err = prepareAll(context.Background(), pool, d.unprepared)

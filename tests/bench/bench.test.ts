@@ -263,6 +263,9 @@ describe("results.csv", () => {
     databaseUsPerRequest: null,
     poolerUsPerRequest: null,
     databaseBytes: null,
+    lockWaiters: null,
+    idleInTransaction: null,
+    deadlocks: null,
   };
 
   test("slices are read as they were written", () => {

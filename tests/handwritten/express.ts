@@ -1,4 +1,5 @@
 import express from "express";
+import { transact } from "./tx.ts";
 import { html, random5, random30 } from "./work.ts";
 
 const app = express();
@@ -19,6 +20,9 @@ app.get("/sqlite/random-5fields/:size", (request, response) => {
 });
 app.get("/sqlite/random-30fields/:size", (request, response) => {
   response.json(random30(request.params.size));
+});
+app.post("/tx", express.json(), async (request, response) => {
+  response.json(await transact(request.body));
 });
 
 app.listen(Number(process.env.PORT));

@@ -1,4 +1,5 @@
 import fastify from "fastify";
+import { transact } from "./tx.ts";
 import { html, random5, random30 } from "./work.ts";
 
 const app = fastify();
@@ -18,5 +19,6 @@ app.get<{ Params: { size: string } }>("/sqlite/random-5fields/:size", (request, 
 app.get<{ Params: { size: string } }>("/sqlite/random-30fields/:size", (request, reply) => {
   reply.send(random30(request.params.size));
 });
+app.post("/tx", ({ body }) => transact(body));
 
 await app.listen({ port: Number(process.env.PORT), host: "0.0.0.0" });

@@ -1,28 +1,66 @@
 /** The hand-written twins that adapters are compared with answer what the adapters answer. */
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
+import { findPrograms } from "../../bench/stores/postgres.ts";
 import { freePort } from "../../bench/targets/free-port.ts";
-import { makeDatabase, run, SERVERS, scratch, until } from "../harness.ts";
+import { CLIENTS, type Runtime } from "../../shared/drivers/drivers.ts";
+import { SUMS, tablesAt } from "../../shared/tpcb/tables.ts";
+import { describeIf, makeDatabase, run, SERVERS, scratch, until } from "../harness.ts";
+import { ask, sharedPostgres } from "../postgres.ts";
 
 const file = makeDatabase(join(scratch(), "data.db"), 100_000);
 
-for (const server of SERVERS) {
+/** @param use what it is asked while it is up */
+async function withTwin(server: string, env: Record<string, string>, use: (url: string) => Promise<void>) {
   const [runtime = "", framework = ""] = server.split("-");
-  test(server, async () => {
-    const port = await freePort();
-    const twin = run([runtime, `tests/handwritten/${framework === "raw" ? server : framework}.ts`], {
-      PORT: String(port),
-      DB_FILE: file,
-    });
-    const get = (path: string) => fetch(`http://127.0.0.1:${port}${path}`);
-    try {
-      await until(async () => (await get("/plain").catch(() => null))?.ok === true);
-      expect(await (await get("/plain")).text()).toBe('{"message":"Hello, world!"}');
-      const rows = (await (await get("/sqlite/random-5fields/5")).json()) as object[];
-      expect(rows.map((row) => Object.keys(row).length)).toEqual([6, 6, 6, 6, 6]);
-    } finally {
-      twin.child.kill("SIGKILL");
-      await twin.ended;
-    }
+  const port = await freePort();
+  const twin = run([runtime, `tests/handwritten/${framework === "raw" ? server : framework}.ts`], {
+    PORT: String(port),
+    DB_FILE: file,
+    ...env,
   });
+  const url = `http://127.0.0.1:${port}`;
+  try {
+    await until(async () => (await fetch(`${url}/plain`).catch(() => null))?.ok === true);
+    await use(url);
+  } finally {
+    twin.child.kill("SIGKILL");
+    await twin.ended;
+  }
 }
+
+for (const server of SERVERS) {
+  test(server, () =>
+    withTwin(server, {}, async (url) => {
+      expect(await (await fetch(`${url}/plain`)).text()).toBe('{"message":"Hello, world!"}');
+      const rows = (await (await fetch(`${url}/sqlite/random-5fields/5`)).json()) as object[];
+      expect(rows.map((row) => Object.keys(row).length)).toEqual([6, 6, 6, 6, 6]);
+    }),
+  );
+}
+
+describeIf(findPrograms() !== null, "PostgreSQL is not installed", "/tx", () => {
+  const shared = sharedPostgres();
+  // A client does not know by which server it is asked.
+  const cells = SERVERS.flatMap((server) => {
+    const clients = CLIENTS[server.split("-")[0] as Runtime];
+    return (server.endsWith("-raw") ? clients : clients.slice(0, 1)).map((client) => [server, client]);
+  });
+
+  describe.each(cells as [string, string][])("%s@%s", (server, client) => {
+    test("adds to the balances", async () => {
+      const DATABASE_URL = await shared().newUser(`${server}-${client}`);
+      await ask(DATABASE_URL, tablesAt(1));
+      await withTwin(server, { DATABASE_URL, POSTGRES_CLIENT: client }, async (url) => {
+        const post = async (delta: number) => {
+          const body = JSON.stringify({ aid: 1, tid: 2, bid: 1, delta });
+          const headers = { "content-type": "application/json" };
+          return (await fetch(`${url}/tx`, { method: "POST", headers, body })).json();
+        };
+        expect([await post(100), await post(-130)]).toEqual([{ abalance: 100 }, { abalance: -30 }]);
+      });
+      const [sums] = await ask(DATABASE_URL, SUMS);
+      expect(sums).toEqual({ accounts: "-30", tellers: "-30", branches: "-30", history: "-30" });
+    });
+  });
+});

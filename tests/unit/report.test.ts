@@ -84,6 +84,9 @@ function known({ run = "2026-01-01T00:00:00.000Z", slower = "", protocol = PROTO
       databaseUsPerRequest: null,
       poolerUsPerRequest: null,
       databaseBytes: null,
+      lockWaiters: null,
+      idleInTransaction: null,
+      deadlocks: null,
     };
   };
   return [1, 2, 3].flatMap((block) =>
