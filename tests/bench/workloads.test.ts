@@ -6,6 +6,7 @@ import { ON_DISK } from "../../bench/stores/folders.ts";
 import { pgbouncerVersion } from "../../bench/stores/pooler.ts";
 import { findPrograms, startPostgres } from "../../bench/stores/postgres.ts";
 import { openStores } from "../../bench/stores/stores.ts";
+import { watchWaits } from "../../bench/stores/waits.ts";
 import {
   bench,
   describeIf,
@@ -20,6 +21,7 @@ import {
   stopServer,
   until,
 } from "../harness.ts";
+import { ask } from "../postgres.ts";
 
 const newFile = resultsIn(scratch());
 /** Folders with stores of a run. */
@@ -76,6 +78,8 @@ describeIf(postgres, "no PostgreSQL", "bench.sh --workload content", () => {
       expect(Number(row.DatabaseBytes)).toBeGreaterThan(1e6);
     }
     expect(program.output()).toMatch(/whose the CPU µs of a request are/);
+    expect(program.output()).toMatch(/wait for locks +wait for the server +deadlocks/);
+    for (const { Kind, Deadlocks } of rows) expect(Deadlocks).toBe(Kind === "duet" ? "" : "0");
     expect(new Set(rows.map(({ Endpoint }) => Endpoint))).toEqual(new Set(["POST /tx"]));
     for (const row of rows) expect(row).toMatchObject({ "Error Count": "0" });
     const drivers = new Set(rows.map(({ Name, Driver = "" }) => `${Name}: ${Driver.split(" ")[0]}`));
@@ -89,6 +93,33 @@ describeIf(postgres, "no PostgreSQL", "bench.sh --workload content", () => {
     );
     expect(program.output().replaceAll("\n  ", " ")).toContain("(Postgres with synchronous_commit, as it comes)");
     await until(() => foldersOf(program).length === 0);
+  });
+
+  test("what connections wait for", async () => {
+    const stores = openStores(new AbortController().signal, 1);
+    try {
+      const store = await stores.open({ STORE: "postgres" }, undefined);
+      const url = store.helpers.databaseUrl as string;
+      const [holder, waiter] = [new SQL({ url, max: 1 }), new SQL({ url, max: 1 })];
+      const change = "UPDATE pgbench_branches SET filler = 'x'";
+      await holder.unsafe("BEGIN");
+      await holder.unsafe(change);
+      const waiting = waiter.unsafe(change).then(() => {});
+      await until(
+        async () => (await ask(url, "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'")).length > 0,
+      );
+      const waited = await watchWaits(url);
+      await Bun.sleep(500);
+      expect(await waited()).toEqual({ lockWaiters: 1, idleInTransaction: 1, deadlocks: 0 });
+      await holder.unsafe("COMMIT");
+      await waiting;
+      await Promise.all([holder.close(), waiter.close()]);
+      const gone = await watchWaits(url);
+      await store.close();
+      expect(await gone()).toBeNull();
+    } finally {
+      await stores.close();
+    }
   });
 
   test("balances that do not add up end the run", async () => {
@@ -199,6 +230,9 @@ test.each([
   [["--endpoints", "content"], '"content" writes: give --workload content or users'],
   [["--workload", "content", "--docker"], "--workload content starts servers on this machine"],
   [["--endpoints", "POST /tx"], '"POST /tx" writes: give --workload tpcb'],
+  [["--workload", "content", "--start", "my-app=true"], "--workload content is of servers that have our content API"],
+  [["duet", "bun-raw", "http://127.0.0.1:1", "--workload", "tpcb"], "--workload tpcb loads servers started here only"],
+  [["--workload", "tpcb", "--servers", "bun-raw+idle=2"], '"idle=2" of "bun-raw+idle=2" is none of journal='],
   [["--workload", "tpcb", "--servers", "bun-raw@memory"], "/tx is of Postgres: write @ and one of bun:sql pg postgres"],
   [["--workload", "tpcb", "--servers", "node-raw@node:sqlite"], "/tx is of Postgres: write @ and one of pg postgres"],
   [["--workload", "tpcb", "--servers", "ruby-rails"], "ruby-rails has no /tx: leave it out of this workload"],

@@ -1,5 +1,8 @@
-/** pgbench's transaction by each client of Postgres, in its most direct way; prepared, ten connections, as the servers have it. */
+/** pgbench's transaction by each client of Postgres, in its most direct way: prepared, ten connections, and the time limits of the servers. */
 const { DATABASE_URL: url = "", POSTGRES_CLIENT: client = process.versions.bun ? "bun:sql" : "pg" } = process.env;
+
+const LIMITS = { statement_timeout: 5_000 };
+const PG_LIMITS = { ...LIMITS, query_timeout: 7_000, connectionTimeoutMillis: 7_000 };
 
 interface Transfer {
   readonly aid: number;
@@ -9,7 +12,7 @@ interface Transfer {
 }
 
 async function byPg(): Promise<(transfer: Transfer) => Promise<number>> {
-  const pool = new (await import("pg")).default.Pool({ connectionString: url, max: 10 });
+  const pool = new (await import("pg")).default.Pool({ connectionString: url, max: 10, ...PG_LIMITS });
   return async ({ aid, tid, bid, delta }) => {
     const connection = await pool.connect();
     const ask = (name: string, text: string, values: number[]) => connection.query({ name, text, values });
@@ -37,8 +40,9 @@ async function byPg(): Promise<(transfer: Transfer) => Promise<number>> {
 
 /** Of `postgres` and of Bun, which are asked alike. */
 async function byTemplates(): Promise<(transfer: Transfer) => Promise<number>> {
+  const options = { max: 10, connection: LIMITS };
   const sql = (
-    client === "postgres" ? (await import("postgres")).default(url, { max: 10 }) : new Bun.SQL({ url, max: 10 })
+    client === "postgres" ? (await import("postgres")).default(url, options) : new Bun.SQL({ url, ...options })
   ) as Bun.SQL;
   return ({ aid, tid, bid, delta }) =>
     sql.begin(async (sql) => {
