@@ -33,6 +33,7 @@ export async function watchWaits(url: string): Promise<() => Promise<Waits | nul
       await Bun.sleep(LOOK_EVERY_MS);
     }
   })();
+  ended.catch(() => {}); // seen at the end
   const mean = (of: (look: (typeof looks)[0]) => number) =>
     looks.reduce((sum, look) => sum + of(look), 0) / looks.length;
   return async () => {

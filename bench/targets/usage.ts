@@ -70,14 +70,23 @@ function watchProcess(root: number, helpers: Helpers): (load: Load) => Promise<U
   const pids = family(root);
   const [databases, poolers] = [familyOf(helpers.database), familyOf(helpers.pooler)];
   const all = [...pids, ...databases, ...poolers];
+  const helping = { database: new Set<string>(), pooler: new Set<string>() };
   const throttledBefore = throttledMs(root);
   const before = countersOf(all);
   const readings: { at: number; threads: Map<string, number> }[] = [];
   const read = () => {
     // A thread that has ended keeps what it had used.
-    const threads = new Map([...(readings.at(-1)?.threads ?? []), ...threadTimes(all)]);
+    const before = [...(readings.at(-1)?.threads ?? [])].filter(([thread]) => !isHelping(thread));
+    const threads = new Map([...before, ...threadTimes(pids)]);
+    for (const helper of ["database", "pooler"] as const) {
+      for (const [thread, ms] of timesOf(helpers[helper])) {
+        threads.set(thread, ms);
+        helping[helper].add(thread);
+      }
+    }
     readings.push({ at: Date.now(), threads });
   };
+  const isHelping = (thread: string) => helping.database.has(thread) || helping.pooler.has(thread);
   read();
   const timer = setInterval(read, READ_EVERY_MS);
   return async ({ startedAt, seconds, requests }) => {
@@ -100,8 +109,9 @@ function watchProcess(root: number, helpers: Helpers): (load: Load) => Promise<U
       const [from, to] = [a.threads.get(thread) ?? 0, b.threads.get(thread) ?? 0];
       return from + ((to - from) * (moment - a.at)) / (b.at - a.at || 1);
     };
+    // What a helper's process had before it ended is now what ended processes had.
     const ran = new Map(
-      [...(readings.at(-1)?.threads.keys() ?? [])].map((thread) => [
+      [...new Set(readings.flatMap(({ threads }) => [...threads.keys()]))].map((thread) => [
         thread,
         ranAt(thread, startedAt + seconds * 1e3) - ranAt(thread, startedAt),
       ]),
@@ -109,10 +119,8 @@ function watchProcess(root: number, helpers: Helpers): (load: Load) => Promise<U
     const ranMs = [...ran.values()];
     const usPerRequest = (ms: readonly number[]) => (requests > 0 ? (total(ms) * 1e3) / requests : null);
     const cpuUsPerRequest = usPerRequest(ranMs);
-    const partOf = (processes: readonly number[]) =>
-      processes.length > 0
-        ? usPerRequest([...threadTimes(processes).keys()].map((thread) => ran.get(thread) ?? 0))
-        : null;
+    const partOf = (helper: keyof typeof helping) =>
+      helpers[helper] === null ? null : usPerRequest([...helping[helper]].map((thread) => ran.get(thread) ?? 0));
     const [first, last] = [readings[0], readings.at(-1)].map((one) => total(one?.threads.values() ?? []));
     const watchedMs = (last as number) - (first as number);
     // Counters are of the whole watch, so they are brought to the slice by CPU time.
@@ -120,9 +128,9 @@ function watchProcess(root: number, helpers: Helpers): (load: Load) => Promise<U
     const ticks = during("kernelTicks") + during("userTicks");
     return {
       cpuUsPerRequest,
-      databaseUsPerRequest: partOf(databases),
-      poolerUsPerRequest: partOf(poolers),
-      databaseBytes: databases.length > 0 ? memoryOf(databases, "Pss") : null,
+      databaseUsPerRequest: partOf("database"),
+      poolerUsPerRequest: partOf("pooler"),
+      databaseBytes: helpers.database === null ? null : memoryOf(family(helpers.database), "Pss"),
       utilization: Math.max(...ranMs, total(ranMs) / parseCpuList(coresOf(root) ?? "0").length) / 1e3 / seconds,
       rssBytes: memoryOf(pids, "VmRSS"),
       peakRssBytes: memoryOf(pids, "VmHWM"),
@@ -146,10 +154,7 @@ interface Counters {
 /** What processes have used since their start (proc_pid_stat: fields 10, 12, 14 and 15), switches of the threads that there are. */
 function countersOf(pids: readonly number[]): Counters {
   const processes = pids.map((pid) => {
-    const fields = text(`/proc/${pid}/stat`)
-      .replace(/^.*\) /s, "")
-      .split(" ")
-      .map(Number);
+    const fields = statOf(pid);
     const at = (place: number) => fields[place - 3] || 0;
     return [pid, { userTicks: at(14), kernelTicks: at(15), faults: at(10) + at(12) }] as const;
   });
@@ -188,8 +193,9 @@ export function watchCores(
   servers: readonly Pick<Target, "pid" | "helpers" | "startupMs">[],
 ): (generatorCpu: number | null) => number {
   const oursMs = () => {
-    const pids = servers.flatMap(({ pid, helpers }) => [pid, helpers.database, helpers.pooler]);
-    return total(threadTimes(pids.flatMap(familyOf)).values());
+    const helping = servers.flatMap(({ helpers }) => [helpers.database, helpers.pooler].map(timesOf));
+    const serving = threadTimes(servers.flatMap(({ pid }) => familyOf(pid)));
+    return total([serving, ...helping].flatMap((times) => [...times.values()]));
   };
   const since = performance.now();
   const ourUsage = process.cpuUsage();
@@ -223,6 +229,26 @@ export function family(pid: number): number[] {
 }
 
 const familyOf = (pid: number | null): number[] => (pid === null ? [] : family(pid));
+
+/**
+ * @returns thread -> milliseconds it has run, of a process and its descendants, and of each of them what children of it had
+ *   run that have ended (proc_pid_stat: fields 16 and 17), as Postgres has a process for each connection
+ */
+function timesOf(root: number | null): Map<string, number> {
+  const pids = familyOf(root);
+  const ended = pids.map((pid): [string, number] => {
+    const fields = statOf(pid);
+    return [`${pid}, ended`, ((fields[16 - 3] ?? 0) + (fields[17 - 3] ?? 0)) * TICK_MS];
+  });
+  return new Map([...ended, ...threadTimes(pids)]);
+}
+
+/** @returns fields of proc_pid_stat, from the third. */
+const statOf = (pid: number): number[] =>
+  text(`/proc/${pid}/stat`)
+    .replace(/^.*\) /s, "")
+    .split(" ")
+    .map(Number);
 
 /** @returns thread -> milliseconds it has run, of those that did not end during the look. */
 export function threadTimes(pids: readonly number[]): Map<string, number> {

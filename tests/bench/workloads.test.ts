@@ -2,11 +2,14 @@
 import { expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { SQL } from "bun";
+import type { Load } from "../../bench/load/fortio.ts";
 import { ON_DISK } from "../../bench/stores/folders.ts";
 import { pgbouncerVersion } from "../../bench/stores/pooler.ts";
 import { findPrograms, startPostgres } from "../../bench/stores/postgres.ts";
 import { openStores } from "../../bench/stores/stores.ts";
 import { watchWaits } from "../../bench/stores/waits.ts";
+import type { Target } from "../../bench/targets/target.ts";
+import { watch } from "../../bench/targets/usage.ts";
 import {
   bench,
   describeIf,
@@ -19,6 +22,7 @@ import {
   scratch,
   startServer,
   stopServer,
+  testIf,
   until,
 } from "../harness.ts";
 import { ask } from "../postgres.ts";
@@ -118,6 +122,39 @@ describeIf(postgres, "no PostgreSQL", "bench.sh --workload content", () => {
       await store.close();
       expect(await gone()).toBeNull();
     } finally {
+      await stores.close();
+    }
+  });
+
+  testIf(process.platform === "linux", "only Linux tells CPU time", "connections that end count as well", async () => {
+    const stores = openStores(new AbortController().signal, 1);
+    const idle = Bun.spawn(["sleep", "100"]);
+    try {
+      const { helpers, close } = await stores.open({ STORE: "postgres" }, undefined);
+      const url = helpers.databaseUrl as string;
+      const work = "SELECT count(*) FROM generate_series(1, 200000)";
+      const costOf = async (many: () => Promise<void>) => {
+        const startedAt = Date.now();
+        const ended = await watch({ pid: idle.pid, helpers } as Target);
+        await many();
+        const seconds = (Date.now() - startedAt) / 1e3;
+        const { databaseUsPerRequest, cpuUsPerRequest } = await ended({ startedAt, seconds, requests: 1 } as Load);
+        expect(cpuUsPerRequest).toBeGreaterThanOrEqual(databaseUsPerRequest as number);
+        return databaseUsPerRequest as number;
+      };
+      const sql = new SQL({ url, max: 1 });
+      await sql.unsafe(work);
+      const kept = await costOf(async () => {
+        for (let i = 0; i < 20; i++) await sql.unsafe(work);
+      });
+      await sql.close();
+      const ended = await costOf(async () => {
+        for (let i = 0; i < 20; i++) await ask(url, work);
+      });
+      expect(ended).toBeGreaterThan(0.8 * kept);
+      await close();
+    } finally {
+      idle.kill();
       await stores.close();
     }
   });
