@@ -44,7 +44,7 @@ export interface Row {
   readonly databaseUsPerRequest: Interval | null;
   readonly poolerUsPerRequest: Interval | null;
   readonly databaseBytes: Interval | null;
-  /** Its connections at a moment, on average: those that wait for locks, and for the server in a transaction. */
+  /** Its connections at a moment: those that wait for locks, and for the server in a transaction. */
   readonly lockWaiters: Interval | null;
   readonly idleInTransaction: Interval | null;
   /** Of all solo slices; null where that is not seen. */
