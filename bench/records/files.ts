@@ -46,8 +46,8 @@ export function writeWhole(file: string, text: string): void {
   renameSync(`${file}.new`, file);
 }
 
-/** Significant digits of a number that is no integer: five are more than a measurement has, and files stay small. */
-export const rounded = <T>(value: T, digits = 5): T | number =>
+/** Significant digits of a number that is no integer: six are as many as a measurement has, and files stay small. */
+export const rounded = <T>(value: T, digits = 6): T | number =>
   typeof value === "number" && !Number.isInteger(value) ? Number(value.toPrecision(digits)) : value;
 
 /** @returns JSON with such numbers. */
