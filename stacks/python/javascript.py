@@ -1,6 +1,6 @@
-"""JSON as JavaScript reads (JSON.parse) and writes it (JSON.stringify), which the content API keeps.
+"""JSON as JavaScript reads (JSON.parse) and writes it (JSON.stringify).
 
-Numbers are doubles, keys that could be indices of an array come first, halves of surrogate pairs are allowed.
+Numbers are doubles, keys like indices of an array come first, halves of surrogate pairs are allowed.
 """
 
 import json
