@@ -1,7 +1,7 @@
 import { createAdaptorServer } from "@hono/node-server";
-import { type Context, Hono, type MiddlewareHandler } from "hono";
+import { type Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
-import { BODY_ERRORS, checkHeaders, parseBody } from "../shared/body.ts";
+import { BODY_ERRORS, checkHeaders } from "../shared/body.ts";
 import type { Input, Route, ServerModule } from "../shared/contract.ts";
 import { answerError, notFound } from "../shared/errors.ts";
 import { HTTP_OPTIONS, LIMITS } from "../shared/limits.ts";
@@ -15,10 +15,6 @@ function sendError(error: unknown, c: Context) {
 
 const NO_PARAMS = { params: {} };
 
-const checked: MiddlewareHandler = (c, next) => {
-  checkHeaders((name) => c.req.header(name));
-  return next();
-};
 const limited = bodyLimit({
   maxSize: LIMITS.bodyBytes,
   onError: () => {
@@ -26,10 +22,19 @@ const limited = bodyLimit({
   },
 });
 
+async function bodyOf(c: Context): Promise<unknown> {
+  checkHeaders((name) => c.req.header(name));
+  // Only where no length was announced: it looks at the body, of which Node's adapter then makes a stream.
+  if (c.req.header("transfer-encoding")) await limited(c, async () => {});
+  return c.req.json().catch(() => {
+    throw BODY_ERRORS[400];
+  });
+}
+
 /** How a route's input is read, and how its result is sent. */
 function inputOf({ path, reads }: Route): (c: Context) => Input | Promise<Input> {
   if (reads === "query") return (c) => ({ params: {}, url: c.req.url });
-  if (reads === "body") return async (c) => ({ params: c.req.param(), body: parseBody(await c.req.arrayBuffer()) });
+  if (reads === "body") return async (c) => ({ params: c.req.param(), body: await bodyOf(c) });
   return path.includes(":") ? (c) => ({ params: c.req.param() }) : () => NO_PARAMS;
 }
 
@@ -46,7 +51,6 @@ const server: ServerModule = {
     app.notFound((c) => sendError(notFound, c));
     for (const route of routes) {
       const [input, respond] = [inputOf(route), responder(route)];
-      if (route.reads === "body") app.on([route.method], [route.path], checked, limited);
       app.on(route.method, route.path, (c) => settle(settle(input(c), route.handle), (body) => respond(c, body)));
     }
     // Hono drops the body of an answer to HEAD, and its length with it; both runtimes send the length alone.

@@ -57,7 +57,9 @@ export async function start(
     cwd: app?.cwd,
     env: { ...process.env, ...spec.env, ...store?.env, ...mark?.env, HOST: "127.0.0.1", PORT: String(port) },
     stdio: ["ignore", "ignore", "pipe"],
-    detached: app !== undefined, // a group of its own, as a shell and what it starts are to end together
+    // A session of its own, for all alike: the scheduler of Linux shares a core between sessions (sched(7), autogroup). And
+    // a group of its own, as the shell of an app and what it starts are to end together.
+    detached: true,
   });
   let log = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => {

@@ -45,31 +45,29 @@ function patience(leave: () => void) {
   return {
     fail(error: Error): void {
       leave();
-      for (const reject of waiting) reject(error);
+      for (const giveUp of waiting) giveUp(error);
     },
 
     /** @returns its answer. @throws where there is none in time, or the pool fails */
-    async until<T>(asked: Promise<T>): Promise<T> {
-      const { promise, resolve, reject } = Promise.withResolvers<T>();
-      const before = answers;
-      const timer = setTimeout(() => (answers === before ? this.fail(late()) : reject(late())), WAITS.answer * 1e3);
-      waiting.add(reject);
-      asked.then(
-        (value) => {
-          answers++;
-          resolve(value);
-        },
-        (error) => {
-          answers++;
+    until<T>(asked: Promise<T>): Promise<T> {
+      return new Promise((resolve, reject) => {
+        const before = answers;
+        const end = () => {
+          clearTimeout(timer);
+          waiting.delete(giveUp);
+        };
+        const giveUp = (error: Error) => {
+          end();
           reject(error);
-        },
-      );
-      try {
-        return await promise;
-      } finally {
-        clearTimeout(timer);
-        waiting.delete(reject);
-      }
+        };
+        const timer = setTimeout(() => (answers === before ? this.fail(late()) : giveUp(late())), WAITS.answer * 1e3);
+        waiting.add(giveUp);
+        const answered = () => {
+          answers++;
+          end();
+        };
+        asked.then(resolve, reject).then(answered);
+      });
     },
   };
 }

@@ -43,7 +43,6 @@ const migrate = ({ transaction }: Client): Promise<void> =>
   });
 
 function storeOf(client: Client, tx: string): Store {
-  const transact = transactor(client, tx);
   const ask = async (statement: keyof typeof SQL, values: readonly Value[], id = "") => {
     try {
       return await client.query(statement, NUMBERED[statement], values);
@@ -60,10 +59,7 @@ function storeOf(client: Client, tx: string): Store {
     list: async (after, limit) => (await ask("list", [after, limit])).rows.map(toContent),
     users: async (limit) => (await ask("users", [limit])).rows as unknown as User[],
     addUser: async ({ name, email }) => (await ask("addUser", [name, email])).rows[0] as unknown as User,
-    transact: (transfer) =>
-      transact(transfer).catch((error) => {
-        throw failureOf(error);
-      }),
+    transact: transactor(client, tx, failureOf),
     close: () => client.close(),
   };
 }
