@@ -22,19 +22,21 @@ const limited = bodyLimit({
   },
 });
 
-async function bodyOf(c: Context): Promise<unknown> {
+async function readBody(c: Context): Promise<Input> {
   checkHeaders((name) => c.req.header(name));
   // Only where no length was announced: it looks at the body, of which Node's adapter then makes a stream.
   if (c.req.header("transfer-encoding")) await limited(c, async () => {});
-  return c.req.json().catch(() => {
+  try {
+    return { params: c.req.param(), body: await c.req.json() };
+  } catch {
     throw BODY_ERRORS[400];
-  });
+  }
 }
 
 /** How a route's input is read, and how its result is sent. */
 function inputOf({ path, reads }: Route): (c: Context) => Input | Promise<Input> {
   if (reads === "query") return (c) => ({ params: {}, url: c.req.url });
-  if (reads === "body") return async (c) => ({ params: c.req.param(), body: await bodyOf(c) });
+  if (reads === "body") return readBody;
   return path.includes(":") ? (c) => ({ params: c.req.param() }) : () => NO_PARAMS;
 }
 

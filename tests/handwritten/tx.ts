@@ -38,6 +38,13 @@ async function byPg(): Promise<(transfer: Transfer) => Promise<number>> {
   };
 }
 
+/** Neither `postgres` nor Bun has an option for it. */
+const inTime = <T>(asked: Promise<T>): Promise<T> =>
+  new Promise((resolve, reject) => {
+    const timer = setTimeout(reject, PG_LIMITS.query_timeout, new Error("no answer in time"));
+    asked.then(resolve, reject).then(() => clearTimeout(timer));
+  });
+
 /** Of `postgres` and of Bun, which are asked alike. */
 async function byTemplates(): Promise<(transfer: Transfer) => Promise<number>> {
   const options = { max: 10, connection: LIMITS };
@@ -45,15 +52,17 @@ async function byTemplates(): Promise<(transfer: Transfer) => Promise<number>> {
     client === "postgres" ? (await import("postgres")).default(url, options) : new Bun.SQL({ url, ...options })
   ) as Bun.SQL;
   return ({ aid, tid, bid, delta }) =>
-    sql.begin(async (sql) => {
-      await sql`UPDATE pgbench_accounts SET abalance = abalance + ${delta} WHERE aid = ${aid}`;
-      const [row] = await sql`SELECT abalance FROM pgbench_accounts WHERE aid = ${aid}`;
-      await sql`UPDATE pgbench_tellers SET tbalance = tbalance + ${delta} WHERE tid = ${tid}`;
-      await sql`UPDATE pgbench_branches SET bbalance = bbalance + ${delta} WHERE bid = ${bid}`;
-      await sql`INSERT INTO pgbench_history (tid, bid, aid, delta, mtime, filler)
+    inTime(
+      sql.begin(async (sql) => {
+        await sql`UPDATE pgbench_accounts SET abalance = abalance + ${delta} WHERE aid = ${aid}`;
+        const [row] = await sql`SELECT abalance FROM pgbench_accounts WHERE aid = ${aid}`;
+        await sql`UPDATE pgbench_tellers SET tbalance = tbalance + ${delta} WHERE tid = ${tid}`;
+        await sql`UPDATE pgbench_branches SET bbalance = bbalance + ${delta} WHERE bid = ${bid}`;
+        await sql`INSERT INTO pgbench_history (tid, bid, aid, delta, mtime, filler)
         VALUES (${tid}, ${bid}, ${aid}, ${delta}, now(), repeat('x', 22))`;
-      return row.abalance;
-    });
+        return row.abalance;
+      }),
+    );
 }
 
 const made = url === "" ? undefined : await (client === "pg" ? byPg() : byTemplates());
