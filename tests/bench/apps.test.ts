@@ -1,9 +1,11 @@
 /** Apps that are not ours: started by their own commands, or found by the port at which they listen. */
 import { afterAll, describe, expect, test } from "bun:test";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { type LocalSpec, parseTarget, SERVERS } from "../../bench/plan/targets.ts";
 import { freePort } from "../../bench/targets/free-port.ts";
 import { listenerOf } from "../../bench/targets/listener.ts";
+import { start } from "../../bench/targets/local.ts";
 import {
   bench,
   finish,
@@ -192,6 +194,23 @@ describe("mistakes are one line, and nothing is left", () => {
     });
   }
 });
+
+testIf(
+  linux,
+  "sessions are read from /proc",
+  "our servers and apps have a session each, between which the scheduler shares a core",
+  async () => {
+    const own = parseTarget("bun-raw", SERVERS) as LocalSpec;
+    const command = ["node", join(app, "app.js")];
+    const other = { kind: "local", name: "app", command, env: { GREETING: "hello" }, app: { cwd: app, ready: "/ok" } };
+    for (const spec of [own, other as LocalSpec]) {
+      const target = await start(spec, undefined, new AbortController().signal);
+      const [, , , session] = readFileSync(`/proc/${target.pid}/stat`, "utf8").replace(/^.*\) /s, "").split(" ");
+      await target.stop();
+      expect([spec.name, Number(session)]).toEqual([spec.name, target.pid as number]);
+    }
+  },
+);
 
 testIf(
   linux,
