@@ -182,6 +182,8 @@ describe("mistakes are one line, and nothing is left", () => {
     [["--start", "a=echo broken >&2; exit 4"], "a did not start: broken"],
     [["--start", "a=true"], "a did not start: it ended by 0"],
     [["--start", "a=node app.js &", "--env", "GREETING=hello"], "a did not start: it ended by 0"],
+    [["--start", "a=setsid -f node app.js", "--env", "GREETING=hello"], "a did not start: it ended by 0"],
+    [["--start", "a=while true; do node app.js; done"], "/ok within 60 s: no GREETING"],
   ];
   for (const [i, [args, message]] of cases.entries()) {
     test(message, async () => {
@@ -195,15 +197,29 @@ describe("mistakes are one line, and nothing is left", () => {
   }
 });
 
+/** The app as one of a run. */
+const appSpec = (env = {}) =>
+  ({
+    kind: "local",
+    name: "app",
+    command: ["node", join(app, "app.js")],
+    env: { GREETING: "hello", ...env },
+    app: { cwd: app, ready: "/ok" },
+  }) satisfies LocalSpec;
+
+test("an app that needs 20 s to start is waited for", async () => {
+  const target = await start(appSpec({ LATE_MS: "20000" }), undefined, new AbortController().signal);
+  await target.stop();
+  expect(target.startupMs).toBeGreaterThan(20_000);
+});
+
 testIf(
   linux,
   "sessions are read from /proc",
   "our servers and apps have a session each, between which the scheduler shares a core",
   async () => {
     const own = parseTarget("bun-raw", SERVERS) as LocalSpec;
-    const command = ["node", join(app, "app.js")];
-    const other = { kind: "local", name: "app", command, env: { GREETING: "hello" }, app: { cwd: app, ready: "/ok" } };
-    for (const spec of [own, other as LocalSpec]) {
+    for (const spec of [own, appSpec()]) {
       const target = await start(spec, undefined, new AbortController().signal);
       const [, , , session] = readFileSync(`/proc/${target.pid}/stat`, "utf8").replace(/^.*\) /s, "").split(" ");
       await target.stop();
