@@ -221,7 +221,9 @@ testIf(
     const own = parseTarget("bun-raw", SERVERS) as LocalSpec;
     for (const spec of [own, appSpec()]) {
       const target = await start(spec, undefined, new AbortController().signal);
-      const [, , , session] = readFileSync(`/proc/${target.pid}/stat`, "utf8").replace(/^.*\) /s, "").split(" ");
+      const [, , , session] = readFileSync(`/proc/${target.pid}/stat`, "utf8")
+        .replace(/^.*\) /s, "")
+        .split(" ");
       await target.stop();
       expect([spec.name, Number(session)]).toEqual([spec.name, target.pid as number]);
     }
