@@ -263,7 +263,7 @@ describeIf(existsSync(toxiproxy), "toxiproxy could not be built with Go", "behin
     expect(values(far.solos, "QPS").at(-1)).toBeLessThan(625); // 100 connections ÷ 160 ms
     expect(values(far.solos, "AvgMs")[0]).toBeGreaterThan(160);
     // A slice in which the machine did something else is undetermined or starved, and below what the line allows.
-    const calm = quiet(far.solos);
+    const calm = far.solos.filter(({ TakenTime }) => Number(TakenTime) < 0.1); // toxiproxy is another process
     if (calm.length > 0) {
       expect(calm.filter(({ Verdict }) => Verdict === "network-bound").length).toBeGreaterThan(calm.length / 2);
       const [rates, latencies] = [values(calm, "QPS"), values(calm, "AvgMs")];
