@@ -34,6 +34,14 @@ function end(child: ChildProcess, signal: NodeJS.Signals, whole: boolean): void 
   }
 }
 
+const MOST_SAID = 2_000;
+
+/** The last whole lines of what it said, each once of those that are said again and again. */
+function lastLines(log: string): string {
+  const whole = log.length < MOST_SAID ? log : log.slice(log.indexOf("\n") + 1);
+  return whole.trim().replace(/^(.*)(\n\1)+$/gm, "$1");
+}
+
 /** How long it may take to end; the contract gives it 5 s. */
 const STOP_MS = 6_000;
 
@@ -63,7 +71,7 @@ export async function start(
   });
   let log = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
-    log = (log + text).slice(-2_000);
+    log = (log + text).slice(-MOST_SAID);
   });
   const ended = once(child, "close");
   const stop = async () => {
@@ -78,7 +86,7 @@ export async function start(
   const url = `http://127.0.0.1:${port}`;
   const state = () => {
     const up = child.exitCode === null && child.signalCode === null;
-    return { up, log: log.trim() || (up ? "" : `it ended by ${child.signalCode ?? child.exitCode}`) };
+    return { up, log: lastLines(log) || (up ? "" : `it ended by ${child.signalCode ?? child.exitCode}`) };
   };
   try {
     const identity = await untilReady(spec.name, url, signal, state, app?.ready);

@@ -1,11 +1,12 @@
 /** Apps that are not ours: started by their own commands, or found by the port at which they listen. */
-import { afterAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type LocalSpec, parseTarget, SERVERS } from "../../bench/plan/targets.ts";
 import { freePort } from "../../bench/targets/free-port.ts";
 import { listenerOf } from "../../bench/targets/listener.ts";
 import { start } from "../../bench/targets/local.ts";
+import { sweep } from "../../bench/targets/sweep.ts";
 import {
   bench,
   finish,
@@ -21,6 +22,7 @@ import {
 } from "../harness.ts";
 
 const folder = scratch();
+beforeAll(() => void sweep()); // as a run does that starts an app
 const newFile = resultsIn(folder);
 const linux = process.platform === "linux";
 
