@@ -1,7 +1,7 @@
 import { createAdaptorServer } from "@hono/node-server";
 import { type Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
-import { BODY_ERRORS, checkHeaders } from "../shared/body.ts";
+import { BODY_ERRORS, checkHeaders, parseBody } from "../shared/body.ts";
 import type { Input, Route, ServerModule } from "../shared/contract.ts";
 import { answerError, notFound } from "../shared/errors.ts";
 import { HTTP_OPTIONS, LIMITS } from "../shared/limits.ts";
@@ -22,21 +22,17 @@ const limited = bodyLimit({
   },
 });
 
-async function readBody(c: Context): Promise<Input> {
+async function inputWithBody(c: Context): Promise<Input> {
   checkHeaders((name) => c.req.header(name));
   // Only where no length was announced: it looks at the body, of which Node's adapter then makes a stream.
   if (c.req.header("transfer-encoding")) await limited(c, async () => {});
-  try {
-    return { params: c.req.param(), body: await c.req.json() };
-  } catch {
-    throw BODY_ERRORS[400];
-  }
+  return { params: c.req.param(), body: parseBody(await c.req.arrayBuffer()) };
 }
 
 /** How a route's input is read, and how its result is sent. */
 function inputOf({ path, reads }: Route): (c: Context) => Input | Promise<Input> {
   if (reads === "query") return (c) => ({ params: {}, url: c.req.url });
-  if (reads === "body") return readBody;
+  if (reads === "body") return inputWithBody;
   return path.includes(":") ? (c) => ({ params: c.req.param() }) : () => NO_PARAMS;
 }
 

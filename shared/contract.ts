@@ -65,7 +65,7 @@ export interface Connection {
 }
 
 /** Asks one thing. `name` is of the prepared statement. */
-export type Query = (name: string, text: string, values: readonly Value[]) => Promise<{ rows: Row[]; changes: number }>;
+export type Query = (name: string, text: string, values: Value[]) => Promise<{ rows: Row[]; changes: number }>;
 
 /** The default export of every Postgres client in shared/drivers/. */
 export type Connect = (connection: Connection) => {

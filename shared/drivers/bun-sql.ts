@@ -1,12 +1,12 @@
 import { SQL } from "bun";
-import type { Connect, Query, Row, Value } from "../contract.ts";
+import type { Connect, Query, Row } from "../contract.ts";
 import { WAITS } from "./drivers.ts";
 import { patient } from "./patience.ts";
 
 const queryOf =
   (sql: SQL): Query =>
   async (_, text, values) => {
-    const rows: Row[] & { count?: number } = await sql.unsafe(text, values as Value[]);
+    const rows: Row[] & { count?: number } = await sql.unsafe(text, values);
     return { rows, changes: rows.count ?? 0 };
   };
 

@@ -62,11 +62,10 @@ function patience(leave: () => void) {
         };
         const timer = setTimeout(() => (answers === before ? this.fail(late()) : giveUp(late())), WAITS.answer * 1e3);
         waiting.add(giveUp);
-        const answered = () => {
+        asked.then(resolve, reject).then(() => {
           answers++;
           end();
-        };
-        asked.then(resolve, reject).then(answered);
+        });
       });
     },
   };

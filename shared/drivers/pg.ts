@@ -1,5 +1,5 @@
 import pg from "pg";
-import type { Connect, Query, Value } from "../contract.ts";
+import type { Connect, Query } from "../contract.ts";
 import { WAITS } from "./drivers.ts";
 
 /** A pool, or one of its connections. */
@@ -20,7 +20,7 @@ const connect: Connect = ({ url, pool, prepare }) => {
   const queryOf =
     (asked: Asked): Query =>
     async (name, text, values) => {
-      const { rows, rowCount } = await asked.query({ ...(prepare && { name }), text, values: values as Value[] });
+      const { rows, rowCount } = await asked.query({ ...(prepare && { name }), text, values });
       return { rows, changes: rowCount ?? 0 };
     };
   return {

@@ -1,6 +1,6 @@
 import { connect as connectTo } from "node:net";
 import postgres from "postgres";
-import type { Connect, Query, Row, Value } from "../contract.ts";
+import type { Connect, Query, Row } from "../contract.ts";
 import { WAITS } from "./drivers.ts";
 import { patient } from "./patience.ts";
 
@@ -14,7 +14,7 @@ const connect: Connect = ({ url, pool, prepare }) => {
   const queryOf =
     (sql: postgres.ISql): Query =>
     async (_, text, values) => {
-      const rows = await sql.unsafe<Row[]>(text, values as Value[], { prepare });
+      const rows = await sql.unsafe<Row[]>(text, values, { prepare });
       return { rows, changes: rows.count };
     };
 

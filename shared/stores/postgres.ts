@@ -43,7 +43,7 @@ const migrate = ({ transaction }: Client): Promise<void> =>
   });
 
 function storeOf(client: Client, tx: string): Store {
-  const ask = async (statement: keyof typeof SQL, values: readonly Value[], id = "") => {
+  const ask = async (statement: keyof typeof SQL, values: Value[], id = "") => {
     try {
       return await client.query(statement, NUMBERED[statement], values);
     } catch (error) {

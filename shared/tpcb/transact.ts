@@ -4,11 +4,7 @@ import { HttpError, notFound, UsageError, unavailable } from "../errors.ts";
 import type { Transfer } from "./schema.ts";
 
 type Client = ReturnType<Connect>;
-/** How long one request may take, all its attempts together. */
-interface Limit {
-  isOver: boolean;
-}
-type Transact = (client: Client, transfer: Transfer, limit: Limit) => Promise<number>;
+type Transact = (client: Client, transfer: Transfer, isLate: () => boolean) => Promise<number>;
 
 /** The five statements of pgbench's own script. */
 const SQL = {
@@ -26,10 +22,10 @@ function expectChange({ changes }: { changes: number }): void {
 
 /** POSTGRES_TX -> how it is asked: by seven round trips, or by one of a function that createdb.ts makes. */
 const TRANSACT: Readonly<Record<string, Transact>> = {
-  statements: ({ transaction }, { aid, tid, bid, delta }, limit) =>
+  statements: ({ transaction }, { aid, tid, bid, delta }, isLate) =>
     transaction(async (query) => {
       const ask = (name: keyof typeof SQL, values: Value[]) => {
-        if (limit.isOver) throw unavailable;
+        if (isLate()) throw unavailable;
         return query(name, SQL[name], values);
       };
       expectChange(await ask("tx-account", [delta, aid]));
@@ -73,21 +69,21 @@ export function transactor(
   const once = TRANSACT[how] as Transact;
   return (transfer) =>
     new Promise((resolve, reject) => {
-      const limit = { isOver: false };
-      const end = () => {
-        limit.isOver = true;
+      let late = false;
+      const isLate = () => late;
+      const timer = setTimeout(() => {
+        late = true;
         reject(unavailable);
-      };
-      const timer = setTimeout(end, WAITS.answer * 1e3);
+      }, WAITS.answer * 1e3);
       const attempt = (number: number) => {
-        once(client, transfer, limit).then(
+        once(client, transfer, isLate).then(
           (balance) => {
             clearTimeout(timer);
             resolve(balance);
           },
           (error) => {
             const state = stateOf(error) ?? "";
-            if (UNDONE.test(state) && number < ATTEMPTS && !limit.isOver) {
+            if (UNDONE.test(state) && number < ATTEMPTS && !late) {
               setTimeout(attempt, Math.random() * number * PAUSE_MS, number + 1);
               return;
             }

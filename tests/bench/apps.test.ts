@@ -1,6 +1,6 @@
 /** Apps that are not ours: started by their own commands, or found by the port at which they listen. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type LocalSpec, parseTarget, SERVERS } from "../../bench/plan/targets.ts";
 import { freePort } from "../../bench/targets/free-port.ts";
@@ -11,6 +11,7 @@ import {
   bench,
   finish,
   left,
+  must,
   type Program,
   resultsIn,
   rowsOf,
@@ -217,15 +218,13 @@ test("an app that needs 20 s to start is waited for", async () => {
 
 testIf(
   linux,
-  "sessions are read from /proc",
+  "Linux shares a core between sessions",
   "our servers and apps have a session each, between which the scheduler shares a core",
   async () => {
     const own = parseTarget("bun-raw", SERVERS) as LocalSpec;
     for (const spec of [own, appSpec()]) {
       const target = await start(spec, undefined, new AbortController().signal);
-      const [, , , session] = readFileSync(`/proc/${target.pid}/stat`, "utf8")
-        .replace(/^.*\) /s, "")
-        .split(" ");
+      const session = must(["ps", "-o", "sid=", "-p", String(target.pid)]);
       await target.stop();
       expect([spec.name, Number(session)]).toEqual([spec.name, target.pid as number]);
     }

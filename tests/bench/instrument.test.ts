@@ -41,7 +41,7 @@ async function measured(args: string[]) {
 const verdictsOf = (rows: Record<string, string>[]) => [...new Set(rows.map(({ Verdict }) => Verdict))];
 
 /** Slices in which neither the host nor other processes had the cores: of others less is asked. */
-const quiet = (rows: Record<string, string>[]) => rows.filter(({ TakenTime }) => Number(TakenTime) < 0.02);
+const quiet = (rows: Record<string, string>[], most = 0.02) => rows.filter(({ TakenTime }) => Number(TakenTime) < most);
 
 /** A disturbed slice may miss the verdict, but gets no other. */
 function expectVerdict(rows: Record<string, string>[], verdict: string, undisturbed = quiet(rows)): void {
@@ -263,14 +263,14 @@ describeIf(existsSync(toxiproxy), "toxiproxy could not be built with Go", "behin
     expect(values(far.solos, "QPS").at(-1)).toBeLessThan(625); // 100 connections ÷ 160 ms
     expect(values(far.solos, "AvgMs")[0]).toBeGreaterThan(160);
     // A slice in which the machine did something else is undetermined or starved, and below what the line allows.
-    const calm = far.solos.filter(({ TakenTime }) => Number(TakenTime) < 0.1); // toxiproxy is another process
+    const calm = quiet(far.solos, 0.1); // toxiproxy is another process
     if (calm.length > 0) {
       expect(calm.filter(({ Verdict }) => Verdict === "network-bound").length).toBeGreaterThan(calm.length / 2);
       const [rates, latencies] = [values(calm, "QPS"), values(calm, "AvgMs")];
       expect(rates[rates.length >> 1]).toBeGreaterThan(500); // less the ends of a slice
       expect(latencies[latencies.length >> 1]).toBeLessThan(190);
       expect(far.output).toMatch(/network-bound, so not ranked by requests\/s: you measured your 1[67]\d ms line/);
-    }
+    } else console.warn("every slice was disturbed: that it is network-bound need not have been seen");
     // CPU time per request does not need a server at its limit: the dear and the cheap one differ here as well.
     const rows = readReport(far.file).endpoints[0]?.rows ?? [];
     const cost = (server: string) => rows.find(({ name }) => name === server)?.standing?.ratioToBest.estimate ?? 0;

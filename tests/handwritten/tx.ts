@@ -2,7 +2,8 @@
 const { DATABASE_URL: url = "", POSTGRES_CLIENT: client = process.versions.bun ? "bun:sql" : "pg" } = process.env;
 
 const LIMITS = { statement_timeout: 5_000 };
-const PG_LIMITS = { ...LIMITS, query_timeout: 7_000, connectionTimeoutMillis: 7_000 };
+const ANSWER_MS = 7_000;
+const PG_LIMITS = { ...LIMITS, query_timeout: ANSWER_MS, connectionTimeoutMillis: ANSWER_MS };
 
 interface Transfer {
   readonly aid: number;
@@ -41,7 +42,7 @@ async function byPg(): Promise<(transfer: Transfer) => Promise<number>> {
 /** Neither `postgres` nor Bun has an option for it. */
 const inTime = <T>(asked: Promise<T>): Promise<T> =>
   new Promise((resolve, reject) => {
-    const timer = setTimeout(reject, PG_LIMITS.query_timeout, new Error("no answer in time"));
+    const timer = setTimeout(reject, ANSWER_MS, new Error("no answer in time"));
     asked.then(resolve, reject).then(() => clearTimeout(timer));
   });
 
