@@ -3,7 +3,7 @@ export type Histogram = readonly (readonly [from: number, to: number, count: num
 
 /**
  * Merges histograms of one resolution, and so of the same edges but for the least and most latency seen, which lie inside
- * a bucket of others: there a bucket is cut, its requests spread evenly.
+ * a bucket of others: there a bucket is cut, its requests spread evenly, none of them divided.
  */
 export function merge(histograms: readonly Histogram[]): Histogram {
   const all = histograms.flat();
@@ -16,9 +16,10 @@ export function merge(histograms: readonly Histogram[]): Histogram {
   for (const [from, to, count] of all) {
     const inside = edges.slice(edges.indexOf(from), edges.indexOf(to) + 1);
     if (inside.length === 1) add(from, to, count);
+    const below = (edge: number) => (edge === to ? count : Math.round((count * (edge - from)) / (to - from)));
     for (const [i, a] of inside.slice(0, -1).entries()) {
       const b = inside[i + 1] as number;
-      add(a, b, (count * (b - a)) / (to - from));
+      if (below(b) > below(a)) add(a, b, below(b) - below(a));
     }
   }
   return [...counts.values()].sort((a, b) => a[0] - b[0] || a[1] - b[1]);

@@ -199,6 +199,11 @@ describe("histograms", () => {
       [3, 4, 20],
     ]);
     expect(merge([[[1, 1, 3]], [[1, 2, 4]]]).reduce((sum, [, , count]) => sum + count, 0)).toBe(7);
+    expect(merge([[[1, 4, 10]], [[2, 3, 1]]])).toEqual([
+      [1, 2, 3],
+      [2, 3, 5],
+      [3, 4, 3],
+    ]); // a third of ten is no number of requests
     expect(merge([[], a])).toEqual(a);
   });
 
