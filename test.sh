@@ -42,7 +42,7 @@ build_stacks() {
 }
 stacks() {
   wait "$builds" || true
-  run stacks --parallel=2 tests/stacks
+  run stacks --parallel=4 tests/stacks
 }
 
 # shellcheck disable=SC2046,SC2086 # lists of arguments

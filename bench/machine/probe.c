@@ -71,11 +71,16 @@ double indirect(int turns) {
   return ran / turns;
 }
 
-/* One load that waits for the one before, in an order that no prefetcher knows, over so many bytes: one per cache line. */
-double chase(int bytes, int turns) {
+static u64 *memory, memoryBytes;
+
+/* Memory in which each cache line names another, in an order that no prefetcher knows; made once for each size. */
+static int arrange(u64 bytes) {
   u64 lines = bytes / 64, x = 88172645463325252UL;
-  u64 *memory = malloc(bytes);
-  if (!memory) return -1;
+  if (memoryBytes == bytes) return 1;
+  free(memory);
+  memoryBytes = 0;
+  memory = malloc(bytes);
+  if (!memory) return 0;
   for (u64 i = 0; i < lines; i++) memory[i * 8] = i;
   for (u64 i = lines - 1; i > 0; i--) { /* Sattolo 1986: one cycle through all lines */
     x ^= x << 13; x ^= x >> 7; x ^= x << 17;
@@ -83,13 +88,20 @@ double chase(int bytes, int turns) {
     memory[i * 8] = memory[j * 8];
     memory[j * 8] = line;
   }
-  u64 at = 0;
-  for (u64 i = 0; i < lines; i++) at = memory[at * 8];
+  memoryBytes = bytes;
+  return 1;
+}
+
+/* One load that waits for the one before, over so many bytes, from where the last look ended. */
+double chase(int bytes, int turns) {
+  static u64 last;
+  if (memoryBytes != bytes) last = 0;
+  if (!arrange(bytes)) return -1;
+  u64 *lines = memory, at = last;
   double since = now();
-  for (int i = 0; i < turns; i++) at = memory[at * 8];
+  for (int i = 0; i < turns; i++) at = lines[at * 8];
   double ran = now() - since;
-  sink = at;
-  free(memory);
+  last = at;
   return ran / turns;
 }
 

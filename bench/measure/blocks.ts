@@ -25,12 +25,12 @@ export const coresFor = (plan: Plan): Cores | null =>
 /** Measures all blocks that are still to be done. */
 export async function measure(session: Session): Promise<void> {
   const { manifest } = session;
-  while (manifest.blocks.length < manifest.plan.amount.blocks) {
+  const isDone = () => manifest.blocks.length >= manifest.plan.amount.blocks;
+  if (!isDone()) await lookAtMachine(session, 1 + lastBlock(session));
+  while (!isDone()) {
     // A block that was interrupted keeps its number and its rows; slices of one server alone count.
     const block = 1 + lastBlock(session);
     const since = session.now();
-    session.progress.now(`block ${block}: start`);
-    await lookAtMachine(session, block);
     await measureBlock(session, block);
     await lookAtMachine(session, block);
     manifest.seconds.total += (session.now() - since) / 1e3;
@@ -38,8 +38,9 @@ export async function measure(session: Session): Promise<void> {
   session.save();
 }
 
-/** Before and after a block, while nothing is loaded. */
-export async function lookAtMachine({ manifest, signal }: Session, block: number): Promise<void> {
+/** Before the first block and after each, while nothing is loaded. */
+export async function lookAtMachine({ manifest, progress, signal }: Session, block: number): Promise<void> {
+  progress.now(`block ${block}: how fast the machine is`);
   const seen = await takeFingerprint(manifest.cores, signal);
   if (seen) manifest.fingerprints.push({ block, ...seen });
 }

@@ -15,8 +15,8 @@ const START_SECONDS = 0.6;
 const WARM_REQUEST_SECONDS = 6e-5;
 /** A sequence of six requests, or a transaction, by k6, likewise. */
 const WARM_SEQUENCE_SECONDS = 2e-3;
-/** Looking at the machine before and after a block. */
-const FINGERPRINT_SECONDS = 5;
+/** A look at the machine: before the first block, and after each. */
+const FINGERPRINT_SECONDS = 2.5;
 /** Calibration: per server and endpoint, and once. */
 export const UNLOADED_SECONDS = 0.1;
 const CEILING_SECONDS = 2;
@@ -50,5 +50,5 @@ export function totalSeconds(plan: Plan): number {
   const { targets, endpoints, amount } = plan;
   const starts = targets.length + (hasDuets(plan) ? 1 : 0);
   const block = FINGERPRINT_SECONDS + starts * start + targets.length * endpoints.length * endpoint;
-  return CEILING_SECONDS + targets.length * endpoints.length * once + amount.blocks * block;
+  return CEILING_SECONDS + FINGERPRINT_SECONDS + targets.length * endpoints.length * once + amount.blocks * block;
 }

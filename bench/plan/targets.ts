@@ -58,7 +58,7 @@ export type TargetSpec = LocalSpec | UrlSpec | DockerSpec;
 export const SERVERS = Object.keys(matrix);
 
 /** A server in another language, in a folder of its own. */
-interface Stack {
+export interface Stack {
   /** What starts it; the first two folders in it are its own, in which build.sh makes what is started. */
   readonly command: string;
   readonly runtime: string;

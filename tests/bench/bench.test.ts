@@ -167,7 +167,7 @@ describe("interrupted", () => {
   /** Before and while servers start, while they are warmed, in a slice and in the next block. */
   const moments: Record<string, (output: string, file: string) => boolean> = {
     "the plan": (output) => output.includes("2 blocks"),
-    "block 1": (output) => output.includes("block 1: start"),
+    "block 1": (output) => output.includes("block 1: how fast the machine is"),
     "the first server": (output) => /block 1 (bun-raw|node-hono): start/.test(output),
     "the second server": (output) => output.includes("block 1 bun-raw") && output.includes("block 1 node-hono"),
     "a slice": (_, file) => rowsOf(file).length > 0,

@@ -1,0 +1,3 @@
+import { tpcbOf } from "./tpcb.ts";
+
+tpcbOf(({ runtime }) => ["java", "rust"].includes(runtime));
