@@ -3,26 +3,41 @@ export type Histogram = readonly (readonly [from: number, to: number, count: num
 
 /**
  * Merges histograms of one resolution, and so of the same edges but for the least and most latency seen, which lie inside
- * a bucket of others: there a bucket is cut, its requests spread evenly, none of them divided.
+ * a bucket of others: there a bucket is cut and its requests spread evenly. Requests are whole: up to each edge there are as many
+ * as lie below it, rounded.
  */
 export function merge(histograms: readonly Histogram[]): Histogram {
-  const all = histograms.flat();
-  const edges = [...new Set([...all.map(([from]) => from), ...all.map(([, to]) => to)])].sort((a, b) => a - b);
-  const counts = new Map<string, readonly [number, number, number]>();
-  const add = (from: number, to: number, count: number) => {
-    const before = counts.get(`${from} ${to}`)?.[2] ?? 0;
-    counts.set(`${from} ${to}`, [from, to, before + count]);
+  /** At each edge: requests of just this latency, and by how many per second the density changes. */
+  const at = new Map<number, { here: number; turn: number }>();
+  const change = (edge: number, here: number, turn: number) => {
+    const before = at.get(edge) ?? { here: 0, turn: 0 };
+    at.set(edge, { here: before.here + here, turn: before.turn + turn });
   };
-  for (const [from, to, count] of all) {
-    const inside = edges.slice(edges.indexOf(from), edges.indexOf(to) + 1);
-    if (inside.length === 1) add(from, to, count);
-    const below = (edge: number) => (edge === to ? count : Math.round((count * (edge - from)) / (to - from)));
-    for (const [i, a] of inside.slice(0, -1).entries()) {
-      const b = inside[i + 1] as number;
-      if (below(b) > below(a)) add(a, b, below(b) - below(a));
-    }
+  for (const [from, to, count] of histograms.flat()) {
+    if (from === to) change(from, count, 0);
+    else
+      for (const [edge, sign] of [
+        [from, 1],
+        [to, -1],
+      ] as const)
+        change(edge, 0, (sign * count) / (to - from));
   }
-  return [...counts.values()].sort((a, b) => a[0] - b[0] || a[1] - b[1]);
+  const merged: [from: number, to: number, count: number][] = [];
+  let below = 0;
+  const add = (from: number, to: number, count: number) => {
+    const whole = Math.round(below + count) - Math.round(below);
+    if (whole > 0) merged.push([from, to, whole]);
+    below += count;
+  };
+  let density = 0;
+  let last = 0;
+  for (const [edge, { here, turn }] of [...at].sort(([a], [b]) => a - b)) {
+    add(last, edge, density * (edge - last));
+    add(edge, edge, here);
+    density += turn;
+    last = edge;
+  }
+  return merged;
 }
 
 /** Edges per factor of ten: 6 % apart. */

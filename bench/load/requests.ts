@@ -93,13 +93,13 @@ function ofHttp(text: string, file: string): Request[] {
   const variables = new Map<string, string>();
   return text.split(/^###.*$/m).flatMap((part): Request[] => {
     const lines = part.split(/\r?\n/).filter((line) => !/^(#|\/\/)/.test(line));
-    const said = lines.filter((line) => {
+    const request = lines.filter((line) => {
       const [, name, value = ""] = /^@(\w+)\s*=\s*(.*)$/.exec(line) ?? [];
       if (name) variables.set(name, value.trim());
       return name === undefined && !line.startsWith("?? ");
     });
     const expected = /^\?\? status ==? (\d{3})\s*$/m.exec(part)?.[1];
-    const filled = said.map((line) => line.replace(/{{\s*(\w+)\s*}}/g, (all, name) => variables.get(name) ?? all));
+    const filled = request.map((line) => line.replace(/{{\s*(\w+)\s*}}/g, (all, name) => variables.get(name) ?? all));
     const first = filled.findIndex((line) => line.trim() !== "");
     if (first === -1) return [];
     const [, method = "GET", url = ""] =

@@ -76,7 +76,7 @@ export function machinesPage(reports: readonly Report[]): string {
       seen.length > 0 ? show(median(seen.map(value))) : "-";
     const most = (value: (one: (typeof seen)[number]) => number) =>
       seen.length > 0 ? percent(Math.max(...seen.map(value))) : "-";
-    const sight = report.endpoints.flatMap(({ comparison }) => comparison?.smallestVisible ?? []);
+    const visible = report.endpoints.flatMap(({ comparison }) => comparison?.smallestVisible ?? []);
     const warming = report.endpoints.flatMap(({ rows }) => rows.filter((row) => row.warming)).length;
     return [
       [
@@ -99,8 +99,8 @@ export function machinesPage(reports: readonly Report[]): string {
       ],
       [
         "blocks; smallest visible difference",
-        sight.length > 0
-          ? `${report.manifest?.blocks.length}; ${percent(Math.min(...sight))} to ${percent(Math.max(...sight))}`
+        visible.length > 0
+          ? `${report.manifest?.blocks.length}; ${percent(Math.min(...visible))} to ${percent(Math.max(...visible))}`
           : "-",
       ],
       ["rows still warming", `${warming} of ${report.endpoints.reduce((sum, { rows }) => sum + rows.length, 0)}`],

@@ -25,9 +25,9 @@ const (
 
 const (
 	// readTime lets what had arrived when the server was told to stop be read: Shutdown closes connections that look idle.
-	readTime = 100 * time.Millisecond
+	readTime = 500 * time.Millisecond
 	// grace is how long requests in flight may take to end after that.
-	grace = 4_400 * time.Millisecond
+	grace = 4 * time.Second
 )
 
 func main() {

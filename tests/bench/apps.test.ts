@@ -85,6 +85,8 @@ createServer(async (request, response) => {
   if (response.statusCode === 400) console.error(asked);
   response.end(response.statusCode === 204 ? undefined : "x");
 }).listen(Number(process.env.PORT), "127.0.0.1");
+const burn = Number(process.env.BURN_MS ?? 0);
+if (burn > 0) setInterval(() => { for (const until = performance.now() + burn; performance.now() < until; ); }, 100);
 `;
   writeFileSync(join(app, "strict.js"), strict);
   writeFileSync(
@@ -105,7 +107,7 @@ createServer(async (request, response) => {
 
   const atRates = newFile();
   const loads = await finish(
-    bench(atRates, ...start, "--start", "other=node strict.js", ...header, "--load", "10%,40%"),
+    bench(atRates, ...start, "--start", "timer=BURN_MS=20 node strict.js", ...header, "--load", "10%,40%"),
   );
   expect([loads.code, loads.output]).toEqual([0, expect.stringContaining(" slices in ")]);
   const seen = rowsOf(atRates);
@@ -116,6 +118,18 @@ createServer(async (request, response) => {
   for (const { Kind, TargetRate, Endpoint = "" } of seen) {
     const rate = Number(/ at (.*)\/s$/.exec(Endpoint)?.[1]);
     expect([Kind, Number(TargetRate)]).toEqual(Kind === "duet" ? ["duet", rate / 2] : ["open", rate]);
+  }
+  // A timer costs what it costs, however many requests share it.
+  if (linux) {
+    const dearer = rates.map((rate) => {
+      const cost = (name: string) => {
+        const of = seen.filter((row) => row.Name === name && row.Kind === "duet" && row.Endpoint?.endsWith(` at ${rate}/s`));
+        return of.reduce((sum, row) => sum + Number(row.CpuUsPerRequest), 0) / of.length;
+      };
+      return cost("timer") / cost("strict");
+    });
+    expect(dearer[0]).toBeGreaterThan(1.1);
+    expect(dearer[0]).toBeGreaterThan(1.1 * (dearer[1] as number));
   }
 
   const idle = await finish(["./bench.sh", ...start, ...header, "--results", newFile(), "--idle"]);

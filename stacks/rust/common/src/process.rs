@@ -11,10 +11,10 @@ use tokio::{
 use crate::Config;
 
 /// How long requests in flight may take to end.
-pub const GRACE: Duration = Duration::from_millis(4_400);
+pub const GRACE: Duration = Duration::from_millis(4_000);
 
 /// Lets what had arrived when the server was told to end be read: a graceful shutdown closes connections that look idle.
-const READ_TIME: Duration = Duration::from_millis(100);
+const READ_TIME: Duration = Duration::from_millis(500);
 
 /// Serves until the end. A mistake of whoever started the server is one line on stderr.
 pub async fn run(serve: impl Future<Output = anyhow::Result<()>>) -> ExitCode {
