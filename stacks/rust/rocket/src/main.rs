@@ -30,7 +30,7 @@ async fn main() -> ExitCode {
             ip_header: None,
             keep_alive: limits::IDLE.as_secs() as u32,
             log_level: LogLevel::Off,
-            shutdown: Shutdown { ctrlc: false, signals: [].into(), grace: 4, mercy: 1, ..Shutdown::default() },
+            shutdown: Shutdown { ctrlc: false, signals: [].into(), grace: 3, mercy: 1, ..Shutdown::default() },
             ..rocket::Config::release_default()
         };
         let rocket = rocket(settings, app).ignite().await?;
