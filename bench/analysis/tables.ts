@@ -1,5 +1,5 @@
 import { type Histogram, percentile } from "../load/histogram.ts";
-import { ENDPOINTS, SEQUENCE } from "../plan/endpoints.ts";
+import { ENDPOINTS } from "../plan/endpoints.ts";
 import { withoutLoad } from "../plan/names.ts";
 import type { Slice } from "../records/slices.ts";
 import {
@@ -245,7 +245,7 @@ function rowsOf(
     const { name, runtime, framework, driver, workers } = slices[0] as Slice;
     const all = byName.get(name) as readonly Slice[];
     const of = (field: keyof typeof means): Interval | null => means[field][i] ?? null;
-    // All slices together, so that requests/s × mean latency is the number of connections; the intervals are of the blocks.
+    // All slices together; the intervals are of the blocks.
     const shifted = (interval: Interval | null, estimate: number): Interval => {
       const seen = interval ?? { estimate: Number.NaN, low: Number.NaN, high: Number.NaN };
       const shift = seen.isRange ? 1 : estimate / seen.estimate;
@@ -274,7 +274,7 @@ function rowsOf(
         ),
       besideToAlone: besides.get(name) ?? null,
       goodput: goodput
-        ? shifted(goodput, total((one) => one.goodput * one.seconds) / total(secondsInFull))
+        ? shifted(goodput, total((one) => one.goodput * one.seconds) / total(({ seconds }) => seconds))
         : { estimate: 0, low: 0, high: 0 },
       latencyMs: {
         50: latency(50, of("p50")),
@@ -299,14 +299,6 @@ function rowsOf(
     };
   });
 }
-
-/**
- * In a closed loop a slice ends while its last requests are on their way: each connection has stopped half a latency before
- * it, on average. In short slices of slow requests that is some percent of all. Sequences are so slow that connections are
- * in step, and stop together.
- */
-const secondsInFull = ({ kind, endpoint, seconds, averageMs }: Slice): number =>
-  seconds - (kind === "closed" && endpoint !== SEQUENCE ? averageMs / 2e3 : 0);
 
 /** Means of each block's slices; blocks without a value are left out. */
 function perBlock(slices: readonly Slice[], field: (slice: Slice) => number | null): number[] {

@@ -123,7 +123,9 @@ if (burn > 0) setInterval(() => { for (const until = performance.now() + burn; p
   if (linux) {
     const dearer = rates.map((rate) => {
       const cost = (name: string) => {
-        const of = seen.filter((row) => row.Name === name && row.Kind === "duet" && row.Endpoint?.endsWith(` at ${rate}/s`));
+        const of = seen.filter(
+          (row) => row.Name === name && row.Kind === "duet" && row.Endpoint?.endsWith(` at ${rate}/s`),
+        );
         return of.reduce((sum, row) => sum + Number(row.CpuUsPerRequest), 0) / of.length;
       };
       return cost("timer") / cost("strict");

@@ -15,6 +15,7 @@ import { makePlan, type Options, orderOf } from "../../bench/plan/plan.ts";
 import type { PRESETS } from "../../bench/plan/presets.ts";
 import { parseTarget } from "../../bench/plan/targets.ts";
 import type { Slice } from "../../bench/records/slices.ts";
+import { needPgbouncer } from "../../bench/stores/pooler.ts";
 import { type Cores, parseCpuList, pinned, splitCores } from "../../bench/targets/cores.ts";
 import { NO_HELPERS, type Target } from "../../bench/targets/target.ts";
 import { threadTimes, watch, watchCores } from "../../bench/targets/usage.ts";
@@ -364,7 +365,7 @@ describe("analysis", () => {
       [2, 2],
     ]);
     expect(table?.rows[1]?.standing?.ratioToBest.estimate).toBeCloseTo(20 / 10.02, 2);
-    expect(table?.rows[1]?.goodput.estimate).toBeCloseTo(100 / (1 - 0.164 / 2)); // less half a latency at the end
+    expect(table?.rows[1]?.goodput.estimate).toBeCloseTo(100);
     expect(table?.rows.map(({ verdict }) => verdict)).toEqual(["server-bound", "server-bound"]);
     expect(table?.remarks).toEqual([]);
   });
@@ -540,4 +541,16 @@ test("a duet counts where both answered, together", async () => {
   expect(await verdicts({ errors: 2 }, {})).toEqual(["void", "void", null, null]);
   const never = [{ startedAt: 60 }, { requests: 0 }, { errors: 2 }, { overlap: 0.9 }];
   expect(await verdicts(...never, {})).toEqual(Array(8).fill("void"));
+});
+
+test.each([
+  [null, "there is no pgbouncer on PATH: install version 1.24 or later, or leave +pooler out"],
+  ["1.18.0", "pgbouncer 1.18.0 breaks prepared statements"],
+  ["1.23.1", "pgbouncer 1.23.1 breaks prepared statements"],
+  ["1.24.1", undefined],
+  ["2.0.0", undefined],
+])("pgbouncer %p", (version, problem) => {
+  const needed = expect(() => needPgbouncer(version));
+  if (problem) needed.toThrow(problem);
+  else needed.not.toThrow();
 });

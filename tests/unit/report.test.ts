@@ -21,6 +21,7 @@ import { allReports, readReport, reportOf } from "../../bench/report/read.ts";
 import { kindOf, newestOf, type Report } from "../../bench/report/report.ts";
 import { resultRows } from "../../bench/report/results.ts";
 import { terminal } from "../../bench/report/terminal.ts";
+import { parseCpuList } from "../../bench/targets/cores.ts";
 import { csvOf, finish, resultsIn, scratch } from "../harness.ts";
 
 const newFile = resultsIn(scratch());
@@ -394,22 +395,44 @@ describe("every row of every committed table", () => {
         const of = slices.filter((slice) => slice.run === run && slice.endpoint === endpoint && slice.name === name);
         const requests = of.reduce((sum, slice) => sum + slice.requests, 0);
         const averageMs = of.reduce((sum, slice) => sum + slice.averageMs * slice.requests, 0) / requests;
+        const seconds = of.reduce((sum, one) => sum + one.seconds, 0);
+        // They end one by one, or in step.
+        const idle = of.reduce((sum, one) => sum + one.averageMs / 2e3, 0);
+        const cpuUs = of.reduce((sum, slice) => sum + (slice.cpuUsPerRequest ?? 0) * slice.requests, 0);
         const merged = (manifest?.histograms[name]?.[endpoint] ?? []).reduce((sum, [, , n]) => sum + n, 0);
         const isSound = requests > 0 && verdict !== "invalid";
         return isSound
-          ? [{ row: `${run} ${endpoint} ${name}`, goodput, averageMs, connections, requests, merged }]
+          ? [
+              {
+                row: `${run} ${endpoint} ${name}`,
+                goodput,
+                averageMs,
+                connections,
+                waiting: connections * (1 - idle / seconds),
+                used: (goodput.estimate * cpuUs) / requests / 1e6,
+                cores: parseCpuList(manifest?.cores?.server ?? "").length,
+                requests,
+                merged,
+              },
+            ]
           : [];
       }),
     ),
   );
 
   test("obeys Little's law: connections = requests/s × mean latency, within 5 %", () => {
-    const off = rows.flatMap(({ row, goodput, averageMs, connections }) => {
-      const waiting = (goodput.estimate * averageMs) / 1e3;
-      return Math.abs(waiting / connections - 1) > 0.05 ? [`${row}: ${waiting.toFixed(1)} of ${connections}`] : [];
+    const off = rows.flatMap(({ row, goodput, averageMs, connections, waiting }) => {
+      const seen = (goodput.estimate * averageMs) / 1e3;
+      const isRight = 0.95 * waiting < seen && seen < 1.05 * connections;
+      return isRight ? [] : [`${row}: ${seen.toFixed(1)} of ${waiting.toFixed(1)} to ${connections}`];
     });
     expect(off).toEqual([]);
     expect(rows.length).toBeGreaterThan(0);
+  });
+
+  test("needs no more CPU time than its cores have", () => {
+    const over = rows.filter(({ used, cores }) => cores > 0 && used > 1.01 * cores);
+    expect(over.map(({ row, used, cores }) => `${row}: ${used.toFixed(3)} of ${cores}`)).toEqual([]);
   });
 
   test("has percentiles of just the requests that its requests/s are of", () => {
