@@ -15,12 +15,10 @@ export function merge(histograms: readonly Histogram[]): Histogram {
   };
   for (const [from, to, count] of histograms.flat()) {
     if (from === to) change(from, count, 0);
-    else
-      for (const [edge, sign] of [
-        [from, 1],
-        [to, -1],
-      ] as const)
-        change(edge, 0, (sign * count) / (to - from));
+    else {
+      change(from, 0, count / (to - from));
+      change(to, 0, -count / (to - from));
+    }
   }
   const merged: [from: number, to: number, count: number][] = [];
   let below = 0;

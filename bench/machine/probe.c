@@ -71,7 +71,7 @@ double indirect(int turns) {
   return ran / turns;
 }
 
-static u64 *memory, memoryBytes;
+static u64 *memory, memoryBytes, last;
 
 /* Memory in which each cache line names another, in an order that no prefetcher knows; made once for each size. */
 static int arrange(u64 bytes) {
@@ -89,13 +89,12 @@ static int arrange(u64 bytes) {
     memory[j * 8] = line;
   }
   memoryBytes = bytes;
+  last = 0;
   return 1;
 }
 
 /* One load that waits for the one before, over so many bytes, from where the last look ended. */
 double chase(int bytes, int turns) {
-  static u64 last;
-  if (memoryBytes != bytes) last = 0;
   if (!arrange(bytes)) return -1;
   u64 *lines = memory, at = last;
   double since = now();

@@ -26,14 +26,15 @@ export const coresFor = (plan: Plan): Cores | null =>
 export async function measure(session: Session): Promise<void> {
   const { manifest } = session;
   const isDone = () => manifest.blocks.length >= manifest.plan.amount.blocks;
+  let since = session.now();
   if (!isDone()) await lookAtMachine(session, 1 + lastBlock(session));
   while (!isDone()) {
     // A block that was interrupted keeps its number and its rows; slices of one server alone count.
     const block = 1 + lastBlock(session);
-    const since = session.now();
     await measureBlock(session, block);
     await lookAtMachine(session, block);
     manifest.seconds.total += (session.now() - since) / 1e3;
+    since = session.now();
   }
   session.save();
 }
