@@ -70,6 +70,7 @@ final class PostgresStore implements Store {
             ConnectionPoolConfiguration.builder(connections)
                 .initialSize(0) // else the first request waits for ten
                 .maxSize(config.pool())
+                .maxAcquireTime(ANSWERING)
                 .maxCreateConnectionTime(CREATING)
                 .build());
     client = clientOf(pool);

@@ -10,6 +10,7 @@ import org.springframework.r2dbc.core.DatabaseClient;
 import org.springframework.r2dbc.core.FetchSpec;
 import org.springframework.transaction.reactive.TransactionalOperator;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Signal;
 import reactor.util.retry.Retry;
 
 /** Makes pgbench's transaction, as shared/tpcb/ has it. */
@@ -55,11 +56,16 @@ public final class Transactor {
 
   /**
    * Makes one in time, again where Postgres has undone it. Gives the account's balance in it. Fails
-   * with {@link Refusal#NOT_FOUND} where there is no such account, teller or branch.
+   * with {@link Refusal#NOT_FOUND} where there is no such account, teller or branch. One that has
+   * begun is not cancelled where nobody waits for it any more: the thread that cancels would send
+   * ROLLBACK while that of the connection sends the next statement, which then is outside of it.
    */
   Mono<Integer> transact(Transfer transfer) {
-    return Mono.defer(() -> once.apply(transfer))
-        .retryWhen(AGAIN)
+    Mono<Signal<Integer>> ended =
+        Mono.defer(() -> once.apply(transfer)).retryWhen(AGAIN).materialize();
+    boolean goesOn = true;
+    return Mono.fromFuture(ended::toFuture, goesOn)
+        .<Integer>dematerialize()
         .timeout(PostgresStore.ANSWERING)
         .onErrorMap(PostgresFailure::of);
   }
