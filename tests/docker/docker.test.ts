@@ -117,7 +117,8 @@ describeIf(works("docker", "info"), "no Docker engine answers", "image", () => {
 
   test("a changed adapter does not install packages again", () => {
     const context = join(folder, "context");
-    for (const name of readFileSync(".dockerignore", "utf8").match(/(?<=^!).*/gm) ?? []) {
+    const copied = readFileSync("Dockerfile", "utf8").matchAll(/^COPY (?!--)(.+) \S+$/gm);
+    for (const name of new Set([...copied].flatMap(([, names = ""]) => names.split(" ")))) {
       cpSync(name, join(context, name), { recursive: true, preserveTimestamps: true });
     }
     cpSync("Dockerfile", join(context, "Dockerfile"));
