@@ -10,7 +10,7 @@ import { type Plan, rateAt } from "../plan/plan.ts";
 import { appendSlices, PROTOCOL, type Slice } from "../records/slices.ts";
 import { watchWaits } from "../stores/waits.ts";
 import { parseCpuList } from "../targets/cores.ts";
-import { readIdentity, type Target } from "../targets/target.ts";
+import { isStartedHere, readIdentity, type Target } from "../targets/target.ts";
 import { type Usage, watch, watchCores } from "../targets/usage.ts";
 import type { Session } from "./session.ts";
 
@@ -193,7 +193,7 @@ async function soloOnce(
       ...seen,
       ...usage,
       taken,
-      isStartedHere: target.pid !== null && target.startupMs !== null,
+      isStartedHere: isStartedHere(target),
       connections,
       dropped: seen.dropped ?? null,
       targetRate: rate,

@@ -21,6 +21,9 @@ export interface Target {
   stop(): Promise<void>;
 }
 
+/** Then there is no line to it. */
+export const isStartedHere = ({ pid, startupMs }: Target): boolean => pid !== null && startupMs !== null;
+
 /** A database and a pooler before it, each with its children; null where there is none, or it cannot be seen. */
 export interface Helpers {
   readonly database: number | null;
