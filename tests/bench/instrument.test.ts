@@ -267,7 +267,7 @@ describeIf(existsSync(toxiproxy), "toxiproxy could not be built with Go", "behin
     if (calm.length > 0) {
       expect(calm.filter(({ Verdict }) => Verdict === "network-bound").length).toBeGreaterThan(calm.length / 2);
       const [rates, latencies] = [values(calm, "QPS"), values(calm, "AvgMs")];
-      expect(rates[rates.length >> 1]).toBeGreaterThan(500); // less the ends of a slice
+      expect(rates[rates.length >> 1]).toBeGreaterThan(450); // 100 connections ÷ 190 ms, less the ends of a slice
       expect(latencies[latencies.length >> 1]).toBeLessThan(190);
       expect(far.output).toMatch(/network-bound, so not ranked by requests\/s: you measured your 1[67]\d ms line/);
     } else console.warn("every slice was disturbed: that it is network-bound need not have been seen");
