@@ -266,6 +266,8 @@ describe("verdict", () => {
     ["1 of 1,000 fails", { ...sound, errors: 200 }, "server-bound"],
     ["more fail", { ...sound, errors: 201 }, "invalid"],
     ["a socket was closed", { ...sound, sockets: 101 }, "invalid"],
+    ["sequences, by a pool that was late", { ...sound, dropped: 0, sockets: 150 }, "server-bound"],
+    ["sequences, for which sockets were closed", { ...sound, dropped: 0, sockets: 201 }, "invalid"],
     ["no answer at all, as the machine was elsewhere", { ...sound, requests: 0, goodput: 0, taken: 0.9 }, "starved"],
     ["Little's law is broken", { ...sound, averageMs: 5.2 }, "invalid"],
     ["nothing was answered", { ...sound, requests: 0, errors: 0, averageMs: 0 }, "invalid"],
