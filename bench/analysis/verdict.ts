@@ -64,10 +64,7 @@ function littleError(e: Evidence): number {
 const share = (n: number, { requests }: Pick<Evidence, "requests">) => (requests > 0 ? n / requests : 1);
 /** More than 1 request in 1,000 failed, so what the others took is not the price of the work. */
 export const isFailing = (e: Pick<Evidence, "errors" | "requests">) => share(e.errors, e) > 0.001;
-/**
- * k6, which sends sequences, may need fewer connections than it has at a fixed rate, and opens another one where its pool does
- * not have the last one back in time.
- */
+/** k6, which sends sequences, may need fewer connections at a fixed rate, and opens more where its pool is late. */
 const isBroken = (e: Evidence): boolean =>
   isFailing(e) || (e.dropped === null ? e.sockets !== e.connections : e.sockets > 2 * e.connections);
 /** Part of a core's time that others may have. Kernel threads that serve the load itself, and ticks of 10 ms, make up to half of this. */

@@ -5,11 +5,12 @@ import type { Workload } from "../plan/endpoints.ts";
 import { partsOf } from "../plan/names.ts";
 import { makePlan } from "../plan/plan.ts";
 import { PAIR, pairEndpoints, pairOf } from "../plan/presets.ts";
-import { type LocalSpec, parseTarget, SERVERS } from "../plan/targets.ts";
+import { type LocalSpec, parseTarget, SERVERS, STACKS } from "../plan/targets.ts";
 import { outcome } from "../report/lines.ts";
 import { showProgress } from "../report/progress.ts";
 import { splitCores } from "../targets/cores.ts";
 import { askedOf, type RequestOptions } from "./apps.ts";
+import { buildStacks } from "./stacks.ts";
 
 /** As the command line has them. */
 export interface PairOptions extends RequestOptions {
@@ -51,8 +52,8 @@ export async function pairSession(
   return newSession(plan, splitCores(), results, showProgress(seconds), signal);
 }
 
-/** @throws UsageError for a server that is not in the matrix, or has a driver or workers: those have no twin. */
-export function plainServers({ servers: chosen = SERVERS }: PairOptions): readonly string[] {
+/** @throws UsageError for a server that is not in the matrix, or has a driver or workers. */
+export function plainServers({ servers: chosen = SERVERS }: Pick<PairOptions, "servers">): readonly string[] {
   const unknown = chosen.find((name) => !SERVERS.includes(name));
   if (unknown === undefined) return chosen;
   throw new UsageError(`--servers has "${unknown}": choose from ${SERVERS.join(" ")}`);
@@ -60,30 +61,38 @@ export function plainServers({ servers: chosen = SERVERS }: PairOptions): readon
 
 /** `tax`: with --workload tpcb, servers may name a client of Postgres. @throws UsageError */
 export async function tax(options: PairOptions, signal: AbortSignal): Promise<void> {
-  const { workload = "read", servers, seconds } = options;
-  const chosen = workload === "tpcb" && servers ? servers : plainServers(options);
+  const { workload = "read", servers = SERVERS, seconds } = options;
+  const pairs = servers.map((text) => {
+    const server = parseTarget(text, SERVERS, workload);
+    return [server, byHand(server, workload)] as const;
+  });
+  await buildStacks(
+    pairs.map(([server]) => server),
+    signal,
+  );
   const limitSeconds = seconds * (options.endpoints ?? pairEndpoints(workload)).length;
-  const session = await pairSession(options, limitSeconds * chosen.length, signal);
+  const session = await pairSession(options, limitSeconds * pairs.length, signal);
   try {
-    for (const text of chosen) {
-      const server = parseTarget(text, SERVERS, workload);
-      for (const one of await compareUntilDecided(session, [server, byHand(server)], { limitSeconds }))
-        session.progress.say(outcome(`${text} ÷ by hand`, one));
+    for (const pair of pairs) {
+      for (const one of await compareUntilDecided(session, pair, { limitSeconds }))
+        session.progress.say(outcome(`${pair[0].name} ÷ by hand`, one));
     }
   } finally {
     await closeSession(session);
   }
 }
 
-/** The same routes without adapter and shared routes, in tests/handwritten/. */
-function byHand({ name, env }: LocalSpec): LocalSpec {
-  const { server } = partsOf(name);
+/** The same routes without adapter and shared routes. @throws UsageError where nobody has written them */
+function byHand({ name, env }: LocalSpec, workload: Workload): LocalSpec {
+  const { server, driver, workers } = partsOf(name);
+  const command = STACKS[server] ? workload === "read" && STACKS[server].byHand?.split(" ") : twinOf(server);
+  if (!command || workers || (driver && workload === "read"))
+    throw new UsageError(`--servers has "${name}": no program by hand does the same: leave it out`);
+  return { kind: "local", name: `${name} by hand`, command, env: { ...env, NODE_ENV: "production" } };
+}
+
+/** That of a server of the matrix, in tests/handwritten/. */
+function twinOf(server: string): string[] {
   const [runtime = "", framework = ""] = server.split("-");
-  const file = `tests/handwritten/${framework === "raw" ? server : framework}.ts`;
-  return {
-    kind: "local",
-    name: `${name} by hand`,
-    command: [runtime, file],
-    env: { ...env, NODE_ENV: "production" },
-  };
+  return [runtime, `tests/handwritten/${framework === "raw" ? server : framework}.ts`];
 }

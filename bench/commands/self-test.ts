@@ -9,19 +9,23 @@ import { type PairOptions, pairSession, plainServers } from "./pair.ts";
 import { progressOf } from "./run.ts";
 
 /** As the command line has them. */
-export interface SelfTestOptions extends PairOptions {
+export interface SelfTestOptions extends Omit<PairOptions, "seconds"> {
+  /** Time limit of a pair per endpoint. */
+  readonly seconds?: number;
   readonly field?: boolean;
   readonly schedules?: boolean;
   /** How many of each kind. */
   readonly gates?: number;
 }
 
+const SECONDS = 90;
+
 /** `self-test`: what is said of equal servers, and of 5 % more work. @throws UsageError */
 export async function proveItself(options: SelfTestOptions, signal: AbortSignal): Promise<void> {
   if (options.schedules) return proveWarmUp(options, signal);
   if (options.gates) return proveGates(options, options.gates, signal);
   const chosen = plainServers(options);
-  const limit = options.seconds * (options.endpoints ?? PAIR_ENDPOINTS).length;
+  const limit = (options.seconds ?? SECONDS) * (options.endpoints ?? PAIR_ENDPOINTS).length;
   const session = await pairSession(options, 2 * limit * chosen.length, signal);
   try {
     const tell = (one: Finding) => session.progress.say(found(one));
@@ -37,9 +41,9 @@ const FAIL_ABOVE = 0.02;
 const GATE_ENDPOINTS = ["/plain", "/html-template", "/sqlite/random-5fields/5"];
 
 /** Gates of which it is known what they should say: a server after the other of those chosen, node-fastify if none is. */
-async function proveGates(options: PairOptions, many: number, signal: AbortSignal): Promise<void> {
+async function proveGates(options: SelfTestOptions, many: number, signal: AbortSignal): Promise<void> {
   const { endpoints = GATE_ENDPOINTS, servers = ["node-fastify"] } = options;
-  const limit = GATE_SECONDS * endpoints.length;
+  const limit = (options.seconds ?? GATE_SECONDS) * endpoints.length;
   const total = 2 * many * servers.length * limit;
   const session = await pairSession({ ...options, endpoints }, total, signal, GATE);
   try {
@@ -55,7 +59,7 @@ async function proveGates(options: PairOptions, many: number, signal: AbortSigna
 }
 
 /** Servers whose cost is known request by request: what comes out is right, or says that it is not warm. */
-async function proveWarmUp(options: PairOptions, signal: AbortSignal): Promise<void> {
+async function proveWarmUp(options: SelfTestOptions, signal: AbortSignal): Promise<void> {
   const plan = scheduledPlan(options);
   const session = await newSession(plan, splitCores(), options.results, progressOf(plan), signal);
   try {

@@ -8,7 +8,7 @@ const ms = (value: number) => value.toFixed(value < 10 ? 2 : 1);
 const mega = (bytes: number) => count(bytes / 1e6);
 export const percent = (part: number) => `${(part * 100).toFixed(part > 0 && part < 0.0995 ? 1 : 0)} %`;
 
-/** A value with the half width of its 95 % interval, upwards, which is the wider side; of few blocks the least and the most. */
+/** A value ± the wider half of its 95 % interval; of few blocks the least and the most. */
 export function withInterval(interval: Interval | null, show: (value: number) => string): string {
   if (interval === null || Number.isNaN(interval.estimate)) return "-";
   const { low, high, isRange } = interval;
@@ -156,7 +156,7 @@ function waitsTable({ endpoint, rows }: Endpoint) {
   };
 }
 
-/** What became of the requests that were sent at a fixed rate; null where servers were not loaded so. */
+/** What became of requests at a fixed rate; null in a closed loop. */
 function rateTable({ endpoint, load, rows }: Endpoint) {
   if (load === "closed") return null;
   return {
@@ -197,10 +197,10 @@ export function precisionLine({ blocks, spread, smallestVisible, components }: C
   return `${blocks} blocks; spread ${percent(spread)} (between restarts ${percent(components.between)}${within}); smallest visible difference ${percent(smallestVisible)}`;
 }
 
-/** So much dearer beside another server, for sure, is told; of the light endpoints of one core it is less. */
+/** So much dearer beside another, for sure, is told; light endpoints stay below it. */
 const DEARER = 1.1;
 
-/** Which servers cost more in a duet than alone: what they share with their partner, such as caches, is part of their ranking. */
+/** Servers that cost more in a duet than alone, as they share caches: that is part of their ranking. */
 function besideLine(rows: readonly Row[]): string[] {
   const dearer = rows.flatMap(({ name, besideToAlone }) =>
     besideToAlone && !besideToAlone.isRange && besideToAlone.low > DEARER ? [{ name, besideToAlone }] : [],

@@ -16,7 +16,7 @@ import type { Cores } from "../targets/cores.ts";
 import { percent, ratio } from "./format.ts";
 import { render, renderText } from "./text.ts";
 
-/** One line: what a plan will do, how long it takes and on which cores. */
+/** What a plan will do, how long and on which cores. */
 export function describe(plan: Plan, cores: Cores | null): string {
   const { targets, endpoints, connections, agents, amount } = plan;
   const minutes = Math.max(1, Math.round(totalSeconds(plan) / 60));
@@ -30,7 +30,7 @@ export function describe(plan: Plan, cores: Cores | null): string {
   return `${targets.length} servers × ${endpoints.length} endpoints, ${connections} connections, ${amount.blocks} blocks: about ${minutes} min${where()}`;
 }
 
-/** What every block of a plan will do, in this order. */
+/** What every block will do, in this order. */
 export function order(plan: Plan): string {
   const names = plan.targets.map((spec, i) =>
     nameOfTwin(
@@ -68,7 +68,7 @@ export function capacityLine(name: string, endpoint: string, slo: Slo, capacity:
   return `${name} ${endpoint}: ${promise} up to ${rate.toFixed(1)} requests/s ${interval}; in the last start ${reason}`;
 }
 
-/** One line for a gate of which it is known what it should say. */
+/** One line for a gate whose answer is known. */
 export const gateLine = ({ server, handicap, verdict, seconds }: GateFinding): string =>
   `${server} ${handicap > 0 ? `${percent(handicap)} more work` : "A/A"}: ${verdict}, ${seconds.toFixed(0)} s`;
 
@@ -85,7 +85,7 @@ export function gatesTable(findings: readonly GateFinding[]): string {
   );
 }
 
-/** What servers cost that nobody asks: of several starts of each the median, and the least and the most. */
+/** What idle servers cost: the median of several starts, the least and the most. */
 export function idleTable(seen: readonly Idle[]): string {
   const cell = (all: readonly Idle[], field: keyof Omit<Idle, "name">, show: (value: number) => string): string => {
     const values = all.flatMap((one) => one[field] ?? []);
@@ -108,19 +108,19 @@ export function idleTable(seen: readonly Idle[]): string {
   ].join("\n\n");
 }
 
-/** One line for what one way of measuring said of one pair. */
+/** One line for what one way said of one pair. */
 export function found({ way, server, endpoint, handicap, ratio, outcome, seconds }: Finding): string {
   const time = seconds === undefined ? "" : `, ${seconds.toFixed(0)} s`;
   return `${server} ${endpoint} ${handicap > 0 ? `${percent(handicap)} more work` : "A/A"}: ${ratio.toFixed(3)} ${outcome} (${way}${time})`;
 }
 
-/** One line for a server whose cost is known request by request. */
+/** One line for a server of known cost. */
 export function scheduleLine({ schedule, ratio: of, warming, isRight }: ScheduleFinding): string {
   const state = warming === null ? "called steady" : `called warming: ${warming}`;
   return `${isRight ? "right" : "WRONG"}: ${schedule}: ${ratio(of, 3)} of what it settles at, ${state}`;
 }
 
-/** How often each way of measuring was wrong, with the exact 95 % interval of that share. */
+/** How often each way of measuring was wrong, with its exact 95 % interval. */
 export function selfTestTable(findings: readonly Finding[]): string {
   const of = (all: readonly Finding[], wrong: (finding: Finding) => boolean): string => {
     const k = all.filter(wrong).length;

@@ -69,7 +69,8 @@ test("mistakes in the pairs to compare are one line", async () => {
   for (const [args, message] of [
     [["duet", "bun-raw"], "duet compares two servers: name both"],
     [["duet", "bun-raw", "koa"], '"koa": choose from'],
-    [["tax", "--servers", "bun-raw*2"], '--servers has "bun-raw*2": choose from'],
+    [["tax", "--servers", "bun-raw*2"], '--servers has "bun-raw*2": no program by hand'],
+    [["tax", "--servers", "go@modernc"], '--servers has "go@modernc": no program by hand'],
     [["self-test", "--servers", "koa"], '--servers has "koa": choose from'],
   ] as const) {
     const { code, output } = await finish(["./bench.sh", ...args]);
