@@ -65,8 +65,11 @@ const share = (n: number, { requests }: Pick<Evidence, "requests">) => (requests
 /** More than 1 request in 1,000 failed, so what the others took is not the price of the work. */
 export const isFailing = (e: Pick<Evidence, "errors" | "requests">) => share(e.errors, e) > 0.001;
 /** k6, which sends sequences, may need fewer connections at a fixed rate, and opens more where its pool is late. */
-const isBroken = (e: Evidence): boolean =>
-  isFailing(e) || (e.dropped === null ? e.sockets !== e.connections : e.sockets > 2 * e.connections);
+function isBroken(e: Evidence): boolean {
+  const most = e.dropped === null ? e.connections : 2 * e.connections;
+  const mayIdle = e.dropped !== null && e.targetRate !== null;
+  return isFailing(e) || e.sockets > most || (e.sockets < e.connections && !mayIdle);
+}
 /** Part of a core's time that others may have. Kernel threads that serve the load itself, and ticks of 10 ms, make up to half of this. */
 const STARVED = 0.15;
 const known = (value: number | null): number => value ?? Number.NaN; // compares false with everything

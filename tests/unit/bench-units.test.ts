@@ -267,6 +267,7 @@ describe("verdict", () => {
     ["more fail", { ...sound, errors: 201 }, "invalid"],
     ["a socket was closed", { ...sound, sockets: 101 }, "invalid"],
     ["sequences, by a pool that was late", { ...sound, dropped: 0, sockets: 150 }, "server-bound"],
+    ["sequences, on fewer connections than there are", { ...sound, dropped: 0, sockets: 99 }, "invalid"],
     ["sequences, for which sockets were closed", { ...sound, dropped: 0, sockets: 201 }, "invalid"],
     ["no answer at all, as the machine was elsewhere", { ...sound, requests: 0, goodput: 0, taken: 0.9 }, "starved"],
     ["Little's law is broken", { ...sound, averageMs: 5.2 }, "invalid"],
