@@ -97,10 +97,10 @@ export function descriptorsOf(pid: number, file: string): string[] {
   return readdirSync(`/proc/${pid}/fd`).filter(isOpenAs);
 }
 
-/** Starts a server and waits until it answers. */
-export async function startServer(env: Record<string, string>): Promise<Server> {
+/** Starts a server, the one that SERVER names unless a command is given, and waits until it answers. */
+export async function startServer(env: Record<string, string>, command = ["sh", "servers/start.sh"]): Promise<Server> {
   const port = await freePort();
-  const program = run(["sh", "servers/start.sh"], { HOST: "127.0.0.1", PORT: String(port), ...env });
+  const program = run(command, { HOST: "127.0.0.1", PORT: String(port), ...env });
   const url = `http://127.0.0.1:${port}`;
   await until(async () => {
     if (program.child.exitCode !== null) throw new Error(`ended: ${program.output()}`);
@@ -112,6 +112,12 @@ export async function startServer(env: Record<string, string>): Promise<Server> 
 export async function stopServer(server: Server | undefined): Promise<void> {
   server?.child.kill("SIGKILL");
   await server?.ended;
+}
+
+/** By SIGTERM, after which it ends processes of its own. */
+export async function endServer({ child, ended }: Server): Promise<void> {
+  child.kill("SIGTERM");
+  await ended;
 }
 
 /** bench.sh appending to `file`, in short slices with few connections and little warm-up. */

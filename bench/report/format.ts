@@ -200,7 +200,7 @@ export function precisionLine({ blocks, spread, smallestVisible, components }: C
 /** So much dearer beside another, for sure, is told; light endpoints stay below it. */
 const DEARER = 1.1;
 
-/** Servers that cost more in a duet than alone, as they share caches: that is part of their ranking. */
+/** Servers that cost more in a duet than alone: what they share, such as caches, is part of their ranking. */
 function besideLine(rows: readonly Row[]): string[] {
   const dearer = rows.flatMap(({ name, besideToAlone }) =>
     besideToAlone && !besideToAlone.isRange && besideToAlone.low > DEARER ? [{ name, besideToAlone }] : [],

@@ -54,9 +54,7 @@ def granian(config: Config) -> None:
         interface=Interfaces.WSGI,
         workers=config.workers,
         blocking_threads=4,
-        http1_settings=HTTP1Settings(
-            header_read_timeout=IDLE_SECONDS * 1000, max_buffer_size=HEADER_BYTES
-        ),
+        http1_settings=HTTP1Settings(header_read_timeout=IDLE_SECONDS * 1000, max_buffer_size=HEADER_BYTES),
         log_level=LogLevels.error,
         workers_kill_timeout=GRACE_SECONDS,
     )

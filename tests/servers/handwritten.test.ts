@@ -2,10 +2,9 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { findPrograms } from "../../bench/stores/postgres.ts";
-import { freePort } from "../../bench/targets/free-port.ts";
 import { CLIENTS, type Runtime } from "../../shared/drivers/drivers.ts";
 import { SUMS, tablesAt } from "../../shared/tpcb/tables.ts";
-import { describeIf, makeDatabase, run, SERVERS, scratch, until } from "../harness.ts";
+import { describeIf, makeDatabase, SERVERS, scratch, startServer, stopServer } from "../harness.ts";
 import { ask, sharedPostgres } from "../postgres.ts";
 
 const file = makeDatabase(join(scratch(), "data.db"), 100_000);
@@ -13,19 +12,12 @@ const file = makeDatabase(join(scratch(), "data.db"), 100_000);
 /** @param use what it is asked while it is up */
 async function withTwin(server: string, env: Record<string, string>, use: (url: string) => Promise<void>) {
   const [runtime = "", framework = ""] = server.split("-");
-  const port = await freePort();
-  const twin = run([runtime, `tests/handwritten/${framework === "raw" ? server : framework}.ts`], {
-    PORT: String(port),
-    DB_FILE: file,
-    ...env,
-  });
-  const url = `http://127.0.0.1:${port}`;
+  const program = `tests/handwritten/${framework === "raw" ? server : framework}.ts`;
+  const twin = await startServer({ DB_FILE: file, ...env }, [runtime, program]);
   try {
-    await until(async () => (await fetch(`${url}/plain`).catch(() => null))?.ok === true);
-    await use(url);
+    await use(twin.url);
   } finally {
-    twin.child.kill("SIGKILL");
-    await twin.ended;
+    await stopServer(twin);
   }
 }
 

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll } from "bun:test";
 import { join } from "node:path";
 import { STACKS } from "../../bench/plan/targets.ts";
-import { describeIf, type Server, scratch, startServer } from "../harness.ts";
+import { describeIf, endServer, type Server, scratch, startServer } from "../harness.ts";
 import { hostileSuite, type Otherwise } from "../servers/hostile-suite.ts";
 import { buildAll } from "./build.ts";
 
@@ -16,13 +16,21 @@ const ANY_HEAD = {
   "many headers": /^(HTTP\/1\.1 (200|400|431) |$)/,
   "long request line": /^(HTTP\/1\.1 (400|404|414) |$)/,
 };
+/** What is no request, or of an unknown version, is answered in HTTP/1.0. */
+const OLD_VERSION = {
+  "random bytes": /^(HTTP\/1\.[01] (4\d\d|505) |$)/,
+  "bad request line": /^(HTTP\/1\.[01] [245]0\d |$)/,
+  "huge header": /^(HTTP\/1\.[01] 431 |$)/,
+  "many headers": /^(HTTP\/1\.[01] 431 |$)/,
+  "long request line": /^(HTTP\/1\.[01] 4(31|14) |$)/,
+};
 /** Netty takes any version, and repeats it in the answer. */
-const NETTY: Otherwise = { answers: { "bad request line": /^(HTT\w\/\d\.\d [245]0\d |$)/ } };
+const ANY_VERSION = { "bad request line": /^(HTT\w\/\d\.\d [245]0\d |$)/ };
 
 const OTHERWISE: Readonly<Record<string, Otherwise>> = {
-  "java-quarkus": NETTY,
-  "java-quarkus-v2": NETTY,
-  "java-spring-webflux": NETTY,
+  "java-quarkus": { answers: { ...OLD_VERSION, ...ANY_VERSION } },
+  "java-quarkus-v2": { answers: { ...OLD_VERSION, ...ANY_VERSION } },
+  "java-spring-webflux": { answers: ANY_VERSION },
   "node-next": {
     // A page of its own for a path that cannot be decoded, and a redirect for `//`.
     answers: { "invalid UTF-8": /^HTTP\/1\.1 [45]00 /, "path traversal": /^HTTP\/1\.1 (308|40[04]) (?![\s\S]*root:)/ },
@@ -30,8 +38,9 @@ const OTHERWISE: Readonly<Record<string, Otherwise>> = {
   "python-fastapi": { answers: ANY_HEAD },
   // Of requests that come together bjoern answers the last.
   "python-flask-bjoern": { answers: { ...ANY_HEAD, pipelining: /^HTTP\/1\.1 200 / } },
+  "python-flask-waitress": { answers: OLD_VERSION },
   // Puma logs each request that is none, and has no option against that.
-  "ruby-rails": { answers: ANY_HEAD, log: /^(.* HTTP parse error, .*\n)*$/ },
+  "ruby-rails": { answers: { ...OLD_VERSION, ...ANY_HEAD }, log: /^(.* HTTP parse error, .*\n)*$/ },
   "rust-actix": { answers: ANY_HEAD },
   "rust-axum": { answers: ANY_HEAD },
   "rust-rocket": { answers: ANY_HEAD },
@@ -44,10 +53,7 @@ for (const [name, { workloads }] of Object.entries(STACKS)) {
     beforeAll(async () => {
       server = await startServer({ SERVER: name, CONTENT_FILE: join(folder, `${name}.db`) });
     });
-    afterAll(async () => {
-      server.child.kill(); // some have processes of their own
-      await server.ended;
-    });
+    afterAll(() => endServer(server));
 
     hostileSuite(name, () => server, workloads.includes("content") ? undefined : READ, OTHERWISE[name]);
   });

@@ -3,24 +3,24 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { STACKS } from "../../bench/plan/targets.ts";
-import { freePort } from "../../bench/targets/free-port.ts";
-import { describeIf, makeDatabase, run, scratch, startServer, until } from "../harness.ts";
+import { describeIf, endServer, makeDatabase, type Server, scratch, startServer } from "../harness.ts";
 import { expectRefused, MISTAKES, type Mistake, OF_LISTENING } from "../servers/config-suite.ts";
 import { contractSuite } from "../servers/contract-suite.ts";
 import { buildAll } from "./build.ts";
 
 const builds = buildAll();
-const folder = scratch();
+const DB_FILE = makeDatabase(join(scratch(), "data.db"), 100_000);
 
-/** What a server answers: its rows by their columns, as they are drawn. */
-async function answersOf(url: string): Promise<string[]> {
-  const texts = ["/plain", "/html-template", "/sqlite/random-5fields/2", "/sqlite/random-30fields/2"].map(
-    async (path) => (await fetch(url + path)).text(),
-  );
-  const [plain, html, ...rows] = await Promise.all(texts);
-  return [plain, html, ...rows.map((text) => JSON.stringify(JSON.parse(text).map(Object.keys)))].map((text) =>
-    `${text}`.trim(),
-  );
+/** What a server answers: of rows, which are drawn, their columns. */
+function answersOf({ url }: Server) {
+  const textOf = async (path: string) => (await (await fetch(url + path)).text()).trim();
+  const columnsOf = async (path: string) => JSON.parse(await textOf(path)).map(Object.keys);
+  return Promise.all([
+    textOf("/plain"),
+    textOf("/html-template"),
+    columnsOf("/sqlite/random-5fields/2"),
+    columnsOf("/sqlite/random-30fields/2"),
+  ]);
 }
 
 for (const [server, stack] of Object.entries(STACKS)) {
@@ -42,17 +42,15 @@ for (const [server, stack] of Object.entries(STACKS)) {
     ];
     if (byHand) {
       test("the program by hand answers the same", async () => {
-        const DB_FILE = makeDatabase(join(folder, "data.db"), 100_000);
-        const PORT = String(await freePort());
-        const twin = run(byHand.split(" "), { DB_FILE, PORT });
-        const running = await startServer({ SERVER: server, DB_FILE });
+        const running = await Promise.all([
+          startServer({ SERVER: server, DB_FILE }),
+          startServer({ DB_FILE }, byHand.split(" ")),
+        ]);
         try {
-          const url = `http://127.0.0.1:${PORT}`;
-          await until(async () => (await fetch(url).catch(() => null))?.ok === true);
-          expect(await answersOf(url)).toEqual(await answersOf(running.url));
+          const [ours, twins] = await Promise.all(running.map(answersOf));
+          expect(twins).toEqual(ours);
         } finally {
-          for (const { child } of [twin, running]) child.kill(); // some have processes of their own
-          await Promise.all([twin.ended, running.ended]);
+          await Promise.all(running.map(endServer));
         }
       });
     }
