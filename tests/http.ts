@@ -62,7 +62,11 @@ export function openClient(
 ): Promise<{ socket: Socket; ask(path: string, method?: string, body?: string): Promise<string> }> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, "127.0.0.1", () => resolve({ socket, ask }));
-    socket.setEncoding("latin1").once("error", reject);
+    let why = "";
+    socket.setEncoding("latin1").on("error", (error) => {
+      why = ` (${error.message})`;
+      reject(error);
+    });
     const ask = (path: string, method = "GET", json?: string) =>
       new Promise<string>((answered, failed) => {
         let text = "";
@@ -77,7 +81,7 @@ export function openClient(
             answered(inChunks ? joinChunks(text, body) : text);
           }
         };
-        const onClose = () => failed(new Error(`${path}: closed after ${text.length} bytes`));
+        const onClose = () => failed(new Error(`${path}: closed after ${text.length} bytes${why}`));
         socket.on("data", onData).once("close", onClose);
         const head = json && `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(json)}\r\n`;
         socket.write(`${method} ${path} HTTP/1.1\r\nHost: localhost\r\n${head ?? ""}\r\n${json ?? ""}`);

@@ -16,7 +16,7 @@ from config import Config
 IDLE_SECONDS = 10
 HEADER_BYTES = 16_384
 # Long enough to read what had arrived when a server is told to stop.
-READ_SECONDS = 0.1
+READ_SECONDS = 0.5
 # How long what is in flight may take to end after that.
 GRACE_SECONDS = 4
 
