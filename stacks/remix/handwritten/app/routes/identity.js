@@ -1,0 +1,3 @@
+import { json } from "../answers.js";
+
+export const loader = () => json({ message: "remix" });

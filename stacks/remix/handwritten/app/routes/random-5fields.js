@@ -1,0 +1,3 @@
+import { randomRows } from "../answers.js";
+
+export const loader = randomRows("person5");
