@@ -28,6 +28,7 @@ const OLD_VERSION = {
 const ANY_VERSION = { "bad request line": /^(HTT\w\/\d\.\d [245]0\d |$)/ };
 
 const OTHERWISE: Readonly<Record<string, Otherwise>> = {
+  "elixir-phoenix": { answers: { ...OLD_VERSION, "length and chunks": /^(HTTP\/1\.[01] 400 |$)/ } },
   "java-quarkus": { answers: { ...OLD_VERSION, ...ANY_VERSION } },
   "java-quarkus-v2": { answers: { ...OLD_VERSION, ...ANY_VERSION } },
   "java-spring-webflux": { answers: ANY_VERSION },

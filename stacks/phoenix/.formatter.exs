@@ -1,0 +1,5 @@
+[
+  import_deps: [:ecto, :phoenix],
+  inputs: ["mix.exs", "{config,lib}/**/*.ex", "config/*.exs"],
+  line_length: 120
+]

@@ -1,0 +1,14 @@
+defmodule BenchmarkWeb do
+  @moduledoc "What controllers have in common: `use BenchmarkWeb, :controller`."
+
+  def controller do
+    quote do
+      use Phoenix.Controller, formats: []
+      import Plug.Conn
+      import BenchmarkWeb.Inputs
+      action_fallback BenchmarkWeb.FallbackController
+    end
+  end
+
+  defmacro __using__(which), do: apply(__MODULE__, which, [])
+end

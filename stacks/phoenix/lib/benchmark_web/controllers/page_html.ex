@@ -1,0 +1,5 @@
+defmodule BenchmarkWeb.PageHTML do
+  import Phoenix.Template
+
+  embed_templates "page_html/*"
+end

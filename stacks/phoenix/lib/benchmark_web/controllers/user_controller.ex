@@ -1,0 +1,21 @@
+defmodule BenchmarkWeb.UserController do
+  use BenchmarkWeb, :controller
+
+  alias Benchmark.Contents
+  alias Benchmark.Contents.NewUser
+
+  plug :read_json when action == :create
+
+  @max_users 100
+
+  def index(conn, _params) do
+    with {:ok, users} <- Contents.users(@max_users), do: json(conn, users)
+  end
+
+  def create(conn, _params) do
+    with {:ok, new} <- NewUser.read(conn.assigns.json),
+         {:ok, user} <- Contents.add_user(new) do
+      conn |> put_status(201) |> json(user)
+    end
+  end
+end

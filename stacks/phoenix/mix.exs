@@ -1,0 +1,31 @@
+defmodule Benchmark.MixProject do
+  use Mix.Project
+
+  def project do
+    [
+      app: :benchmark,
+      version: "1.0.0",
+      elixir: "~> 1.18",
+      deps: deps(),
+      deps_path: "build/deps",
+      build_path: "build/mix",
+      releases: [benchmark: [path: "build/release", include_executables_for: [:unix]]]
+    ]
+  end
+
+  def application do
+    [mod: {Benchmark.Application, []}, extra_applications: [:logger, :runtime_tools]]
+  end
+
+  defp deps do
+    [
+      {:bandit, "== 1.12.5"},
+      {:ecto_sql, "~> 3.14"},
+      {:ecto_sqlite3, "== 0.24.1"},
+      {:jason, "~> 1.4"},
+      {:phoenix, "== 1.8.12"},
+      {:phoenix_html, "~> 4.3"},
+      {:postgrex, "~> 0.22"}
+    ]
+  end
+end
