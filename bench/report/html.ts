@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { gzipSync } from "node:zlib";
 import { Eta } from "eta";
 import { withoutLoad } from "../plan/names.ts";
 import type { Turn } from "../plan/plan.ts";
@@ -88,8 +87,8 @@ const drawn = ({ comparison, rows, ...endpoint }: Endpoint) => ({
 /** Four digits are more than a chart shows; in a script element nothing may look like its end. */
 const embedded = (data: unknown) => shortJson(data, 4).replaceAll("<", "\\u003c");
 
-/** @returns what draws the charts, as gzip in base64 */
 async function bundle(): Promise<string> {
   const { outputs } = await Bun.build({ entrypoints: [join(folder, "page.ts")], target: "browser", minify: true });
-  return gzipSync((await outputs[0]?.text()) ?? "").toString("base64");
+  const script = (await outputs[0]?.text()) ?? "";
+  return script.replaceAll("</script", "<\\/script");
 }

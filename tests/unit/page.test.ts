@@ -22,12 +22,6 @@ describeIf(CHROMIUM !== undefined, "there is no Chromium", "docs/report.html", (
   const complaints: string[] = [];
   const requests: string[] = [];
 
-  /** Until the charts are drawn. */
-  const open = async (address: string) => {
-    await page.goto(address);
-    await page.waitForSelector(".chart svg");
-  };
-
   beforeAll(async () => {
     mkdirSync(SHOTS, { recursive: true });
     browser = await puppeteer.launch({ executablePath: CHROMIUM as string, args: ["--no-sandbox"] });
@@ -36,7 +30,7 @@ describeIf(CHROMIUM !== undefined, "there is no Chromium", "docs/report.html", (
     page.on("pageerror", (error) => void complaints.push(String(error)));
     page.on("request", (request) => void requests.push(request.url()));
     await page.setViewport({ width: 1280, height: 900 });
-    await open(ADDRESS);
+    await page.goto(ADDRESS);
   });
   afterAll(() => browser?.close());
 
@@ -96,7 +90,7 @@ describeIf(CHROMIUM !== undefined, "there is no Chromium", "docs/report.html", (
     const address = page.url();
     expect(address).toEndWith("endpoint=/plain&runtime=bun");
     await page.goto("about:blank");
-    await open(address);
+    await page.goto(address);
     expect((await visible()).sort()).toEqual(bun?.map(({ name }) => name).sort() as string[]);
     await page.focus('#filters button[type="reset"]');
     await page.keyboard.press("Enter");
@@ -134,7 +128,7 @@ describeIf(CHROMIUM !== undefined, "there is no Chromium", "docs/report.html", (
     await page.waitForFunction(() => location.hash.startsWith("#cpu&endpoint="));
     expect(await marks("intervals")).toHaveLength(1);
     await page.goto("about:blank");
-    await open(ADDRESS);
+    await page.goto(ADDRESS);
   });
 
   for (const scheme of ["light", "dark"] as const) {
@@ -143,7 +137,7 @@ describeIf(CHROMIUM !== undefined, "there is no Chromium", "docs/report.html", (
         await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: scheme }]);
         await page.setViewport({ width, height: 900 });
         await page.goto("about:blank");
-        await open(ADDRESS);
+        await page.goto(ADDRESS);
         expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
         await page.evaluate(AXE);
         const violations = await page.evaluate(async () => {
