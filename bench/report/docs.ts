@@ -4,7 +4,6 @@ import { UsageError } from "../../shared/errors.ts";
 import { RESULTS, writeWhole } from "../records/files.ts";
 import { appendResults } from "../records/results.ts";
 import { capacities } from "./answer.ts";
-import { html } from "./html.ts";
 import { machinesPage, sideBySide } from "./machines.ts";
 import { firstScreen, markdown } from "./markdown.ts";
 import { picture } from "./picture.ts";
@@ -13,8 +12,6 @@ import { resultRows } from "./results.ts";
 
 /** Have places `<!-- name -->` that are written from the committed runs. */
 export const DOCS = ["README.md", "docs/results.md", "docs/sql.md", "docs/stacks.md", "docs/writes.md"];
-/** The newest standard run as a page; of others, `report docs/runs --run RUN --html FILE` makes one. */
-export const PAGE = "docs/report.html";
 export const PICTURE = "docs/results.svg";
 export const MACHINES = "docs/machines.md";
 
@@ -42,10 +39,7 @@ const ofMatrix = (reports: readonly Report[]) => reports.filter((report) => kind
 
 export async function writeDocs(reports: readonly Report[]): Promise<void> {
   const read = newestOf(reports).get("read");
-  if (read) {
-    write(PAGE, await html(read));
-    write(PICTURE, picture(read));
-  }
+  if (read) write(PICTURE, picture(read));
   write(MACHINES, machinesPage(ofMatrix(reports)));
   const places = placesOf(reports);
   for (const doc of DOCS) write(doc, filled(readFileSync(doc, "utf8"), places));

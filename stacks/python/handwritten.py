@@ -32,9 +32,11 @@ def fastapi() -> Any:
     from fastapi import FastAPI, Request
     from fastapi.responses import HTMLResponse
     from fastapi.templating import Jinja2Templates
+    from jinja2 import Environment, FileSystemLoader
 
     app = FastAPI()
-    templates = Jinja2Templates(Path(__file__).with_name("templates"))
+    views = FileSystemLoader(Path(__file__).with_name("templates"))
+    templates = Jinja2Templates(env=Environment(loader=views, autoescape=True, keep_trailing_newline=True))
 
     @app.get("/")
     async def root() -> dict[str, str]:
@@ -60,11 +62,20 @@ def fastapi() -> Any:
 
 
 def flask() -> Any:
-    from flask import Flask, render_template
+    from flask import Flask, Response, render_template
+    from flask.json.provider import DefaultJSONProvider
+
+    class WithoutLineFeed(DefaultJSONProvider):
+        sort_keys = False
+        ensure_ascii = False
+
+        def response(self, *args: Any, **kwargs: Any) -> Response:
+            body = self.dumps(self._prepare_response_obj(args, kwargs), separators=(",", ":"))
+            return app.response_class(body, mimetype=self.mimetype)
 
     app = Flask(__name__, static_folder=None)
-    app.json.sort_keys = False
-    app.json.ensure_ascii = False
+    app.json = WithoutLineFeed(app)
+    app.jinja_options = {"keep_trailing_newline": True}
 
     @app.get("/")
     def root() -> dict[str, str]:

@@ -13,7 +13,7 @@ const DB_FILE = makeDatabase(join(scratch(), "data.db"), 100_000);
 
 /** What a server answers: of rows, which are drawn, their columns. */
 function answersOf({ url }: Server) {
-  const textOf = async (path: string) => (await (await fetch(url + path)).text()).trim();
+  const textOf = async (path: string) => (await fetch(url + path)).text();
   const columnsOf = async (path: string) => JSON.parse(await textOf(path)).map(Object.keys);
   return Promise.all([
     textOf("/plain"),

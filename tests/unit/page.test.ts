@@ -1,22 +1,25 @@
-/** docs/report.html as a reader's browser shows it. */
+/** The page of the newest standard run as a reader's browser shows it. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { mkdirSync, readFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import puppeteer, { type Browser, type Page } from "puppeteer-core";
 import { PUBLISHED } from "../../bench/records/files.ts";
+import { html } from "../../bench/report/html.ts";
 import { allReports } from "../../bench/report/read.ts";
 import { newestOf, type Report } from "../../bench/report/report.ts";
-import { describeIf } from "../harness.ts";
+import { describeIf, scratch } from "../harness.ts";
 
 const CHROMIUM = ["chromium", "chromium-browser", "google-chrome"].map((name) => Bun.which(name)).find(Boolean);
 const AXE = readFileSync(resolve("node_modules/axe-core/axe.min.js"), "utf8");
-const ADDRESS = pathToFileURL(resolve("docs/report.html")).href;
+const FILE = join(scratch(), "report.html");
+const ADDRESS = pathToFileURL(FILE).href;
 /** Where screenshots are left to be looked at. */
 const SHOTS = resolve(".tools/screenshots");
 
-describeIf(CHROMIUM !== undefined, "there is no Chromium", "docs/report.html", () => {
-  const { endpoints } = newestOf(allReports(PUBLISHED)).get("read") as Report;
+describeIf(CHROMIUM !== undefined, "there is no Chromium", "report.html", () => {
+  const report = newestOf(allReports(PUBLISHED)).get("read") as Report;
+  const { endpoints } = report;
   let browser: Browser;
   let page: Page;
   const complaints: string[] = [];
@@ -24,6 +27,7 @@ describeIf(CHROMIUM !== undefined, "there is no Chromium", "docs/report.html", (
 
   beforeAll(async () => {
     mkdirSync(SHOTS, { recursive: true });
+    writeFileSync(FILE, await html(report));
     browser = await puppeteer.launch({ executablePath: CHROMIUM as string, args: ["--no-sandbox"] });
     page = await browser.newPage();
     page.on("console", (message) => void (message.type() === "error" && complaints.push(message.text())));

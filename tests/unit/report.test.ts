@@ -10,7 +10,7 @@ import type { Manifest } from "../../bench/records/manifest.ts";
 import { RESULT_COLUMNS } from "../../bench/records/results.ts";
 import { appendSlices, PROTOCOL, readSlices, type Slice } from "../../bench/records/slices.ts";
 import { agreement, compareRuns, comparison } from "../../bench/report/compare.ts";
-import { DOCS, filled, MACHINES, PAGE, PICTURE, placesOf } from "../../bench/report/docs.ts";
+import { DOCS, filled, MACHINES, PICTURE, placesOf } from "../../bench/report/docs.ts";
 import { otherTables } from "../../bench/report/format.ts";
 import { html } from "../../bench/report/html.ts";
 import { machineSays, machinesDiffer } from "../../bench/report/machine.ts";
@@ -527,10 +527,6 @@ describe("what is in the repository is what the published runs say", () => {
   );
   test.each([...newest])("the newest run of %s is shown", (kind, report) => {
     expect(DOCS.map((file) => readFileSync(file, "utf8")).join()).toContain(`<!-- ${kind} -->\n\nRun ${report.run}`);
-  });
-  test(PAGE, async () => {
-    const written = (text: string) => text.replace(/<script type="module">.*?<\/script>/s, ""); // other versions of Bun bundle otherwise
-    expect(written(readFileSync(PAGE, "utf8"))).toBe(written(await html(newest.get("read") as Report)));
   });
 });
 
