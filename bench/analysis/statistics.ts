@@ -253,6 +253,26 @@ function range(k: number, df: number): number {
   return quantile;
 }
 
+/** @returns those that duets join to a target, directly or through others, and itself. */
+function joined(target: string, duets: readonly Duet[]): Set<string> {
+  const reached = new Set([target]);
+  for (const _ of duets) {
+    for (const { a, b } of duets) if (reached.has(a) || reached.has(b)) reached.add(a).add(b);
+  }
+  return reached;
+}
+
+/** @returns the most targets that duets join to each other in two blocks or more; those that they leave out cannot be ranked. */
+export function comparable(targets: readonly string[], duets: readonly Duet[]): string[] {
+  const blocks = [...Map.groupBy(duets, ({ block }) => block).values()];
+  const groups = blocks.flatMap((part) => targets.map((target) => joined(target, part)));
+  const inTwo = groups.filter(
+    (group) => blocks.filter((part) => group.isSubsetOf(joined([...group][0] as string, part))).length > 1,
+  );
+  const [largest] = inTwo.sort((a, b) => b.size - a.size);
+  return targets.filter((target) => largest?.has(target));
+}
+
 /**
  * Least squares over the duets of one block.
  * @returns the effect of each target, ln scale and 0 in sum; the squares left over and their degrees of freedom; the
@@ -260,11 +280,7 @@ function range(k: number, df: number): number {
  */
 function fitBlock(targets: readonly string[], duets: readonly Duet[]) {
   const count = targets.length;
-  const reached = new Set(targets.slice(0, 1));
-  for (const _ of targets) {
-    for (const { a, b } of duets) if (reached.has(a) || reached.has(b)) reached.add(a).add(b);
-  }
-  if (reached.size < count) return null;
+  if (joined(targets[0] as string, duets).size < count) return null;
 
   const roots = duets.map(({ weight = 1 }) => Math.sqrt(weight));
   const values = duets.map(({ logRatio }, i) => logRatio * (roots[i] as number));

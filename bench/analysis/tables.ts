@@ -4,6 +4,7 @@ import { withoutLoad } from "../plan/names.ts";
 import type { Slice } from "../records/slices.ts";
 import {
   type Comparison,
+  comparable,
   compare,
   type Drift,
   type Duet,
@@ -73,6 +74,8 @@ export interface Table {
   readonly level: Level | null;
   /** Null where the targets could not be compared: fewer than two, or fewer than two whole blocks. */
   readonly comparison: Comparison | null;
+  /** Targets that were loaded in duets and yet cannot be compared, as too few of these could be used. */
+  readonly apart: readonly string[];
   readonly rows: readonly Row[];
   /** Verdict and the targets that got it, with a plain sentence; only those that forbid a ranking by throughput. */
   readonly remarks: readonly { readonly verdict: Verdict; readonly names: readonly string[]; readonly text: string }[];
@@ -104,7 +107,9 @@ export function analyse(slices: readonly Slice[], context: Context): Table[] {
       const duets = duetsOf(group);
       const targets = [...new Set(duets.flatMap(({ a, b }) => [a, b]))].sort();
       const warming = warmingOf(group, drifts(changesAt(endpoint, targets, context)));
-      const comparison = compare(targets, duets, new Set(warming.keys()));
+      const compared = comparable(targets, duets);
+      const comparison = compare(compared, duets, new Set(warming.keys()));
+      const loaded = group.filter(({ kind }) => kind === "duet").map(({ name }) => name);
       const byName = Map.groupBy(solos, ({ name }) => name);
       const rows = rowsOf(
         byName,
@@ -119,6 +124,7 @@ export function analyse(slices: readonly Slice[], context: Context): Table[] {
         level: levelOf(endpoint, solos),
         load: solos.some(({ kind }) => kind === "open") ? "open" : "closed",
         comparison,
+        apart: [...new Set(loaded)].filter((name) => !compared.includes(name)).sort(),
         rows: rows.toSorted((a, b) => place(order, a.name) - place(order, b.name) || compareText(a.name, b.name)),
         remarks: remarksOf(endpoint, rows, byName, context),
       };

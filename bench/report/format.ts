@@ -179,10 +179,15 @@ function minutes(seconds: number): string {
 }
 
 /** What has to be said of a table's numbers, beneath it. */
-export function notesOf({ endpoint, comparison, load, rows, remarks }: Endpoint): string[] {
+export function notesOf({ endpoint, comparison, apart, load, rows, remarks }: Endpoint): string[] {
   const note = NOTES[endpoint];
   return [
     ...(comparison ? [precisionLine(comparison)] : []),
+    ...(apart.length > 0
+      ? [
+          `Not compared, as their two sides did not run together, or one of them failed, in too many duets: ${listed(apart)}`,
+        ]
+      : []),
     ...(load === "closed" ? ["Closed loop: latencies are service times"] : []),
     ...(note ? [note] : []),
     ...rows.flatMap(({ name, warming }) => (warming ? [`${name} is ${WARMING}: ${warming}`] : [])),

@@ -15,6 +15,7 @@ import { makePlan, type Options, orderOf } from "../../bench/plan/plan.ts";
 import type { PRESETS } from "../../bench/plan/presets.ts";
 import { parseTarget } from "../../bench/plan/targets.ts";
 import type { Slice } from "../../bench/records/slices.ts";
+import { notesOf } from "../../bench/report/format.ts";
 import { needPgbouncer } from "../../bench/stores/pooler.ts";
 import { type Cores, parseCpuList, pinned, splitCores } from "../../bench/targets/cores.ts";
 import { NO_HELPERS, type Target } from "../../bench/targets/target.ts";
@@ -367,10 +368,29 @@ describe("analysis", () => {
       [1, 1],
       [2, 2],
     ]);
+    expect(table?.apart).toEqual([]);
     expect(table?.rows[1]?.standing?.ratioToBest.estimate).toBeCloseTo(20 / 10.02, 2);
     expect(table?.rows[1]?.goodput.estimate).toBeCloseTo(100);
     expect(table?.rows.map(({ verdict }) => verdict)).toEqual(["server-bound", "server-bound"]);
     expect(table?.remarks).toEqual([]);
+  });
+
+  test("a server whose duets are all void is not compared, the others are", () => {
+    const late = duets.map((one) => ({
+      ...one,
+      slice: one.slice + 1_000,
+      verdict: "void" as const,
+      name: one.name === "b" ? "late" : one.name,
+    }));
+    const alone = solos.filter(({ name }) => name === "b").map((one) => ({ ...one, name: "late" }));
+    const [table] = analyse([...solos, ...alone, ...duets, ...late], context);
+    expect(table?.apart).toEqual(["late"]);
+    expect(table?.rows.map(({ name, standing }) => [name, standing?.rank ?? null])).toEqual([
+      ["a", [1, 1]],
+      ["b", [2, 2]],
+      ["late", null],
+    ]);
+    expect(notesOf(table as never)).toContainEqual(expect.stringMatching(/^Not compared, .*: late$/));
   });
 
   test("what forbids a ranking by throughput is said once for all servers that share it", () => {

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import jStat from "jstat";
 import {
+  comparable,
   compare,
   type Duet,
   meanInterval,
@@ -104,6 +105,19 @@ describe("small examples", () => {
     expect(compare(["a", "b", "c"], allPairs(chain.slice(0, 1)))).toBeNull();
     expect(compare(["a"], whole)).toBeNull();
     expect(compare([], [])).toBeNull();
+  });
+
+  test("targets that nothing joins to the others in two blocks are left out of a comparison", () => {
+    const whole = allPairs(chain);
+    const pair = [8, 9].map((block) => ({ block, a: "gone", b: "twin", logRatio: 0 }));
+    const once = { block: 0, a: "gone", b: "c", logRatio: 1 };
+    const targets = ["a", "b", "c", "gone", "twin"];
+    expect(comparable(targets, [...pair, once, ...whole])).toEqual(["a", "b", "c"]);
+    const often = Array.from({ length: chain.length }, (_, block) => ({ ...once, block }));
+    expect(comparable(targets, [...often, ...whole])).toEqual(["a", "b", "c", "gone"]);
+    expect(comparable(targets, pair)).toEqual(["gone", "twin"]);
+    expect(comparable(targets, pair.slice(1))).toEqual([]);
+    expect(comparable([], [])).toEqual([]);
   });
 
   test("two targets: a t interval of the blocks, and without a second duet no sd within", () => {
