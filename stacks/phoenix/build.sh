@@ -11,6 +11,7 @@ if [ -f build/made ] && [ -z "$(find mix.exs config lib rel build/openapi.json -
 
 export MIX_ENV=prod
 mix local.hex --force --if-missing >/dev/null
+mix local.rebar --force --if-missing >/dev/null # builds telemetry
 mix deps.get --only prod >/dev/null
 mix release --overwrite --quiet
 touch build/made

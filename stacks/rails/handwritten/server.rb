@@ -15,6 +15,7 @@ require "rack/handler/puma"
 
 class Application < Rails::Application
   config.root = __dir__
+  config.paths["app/views"] = File.expand_path("../app/views", __dir__)
   config.load_defaults 6.1
   config.api_only = true
   config.cache_classes = true

@@ -22,16 +22,10 @@ defmodule Benchmark.Application do
 
     {:ok, _} = System.trap_signal(:sigterm, fn -> Process.sleep(@read_ms) && System.stop() end)
 
-    children = [
-      {People.Repo, People.options(settings)},
-      {DynamicSupervisor, name: Benchmark.Stores},
-      {BenchmarkWeb.Endpoint, endpoint(settings, address)}
-    ]
-
-    {stores, [endpoint]} = Enum.split(children, 2)
-    {:ok, supervisor} = Supervisor.start_link(stores, strategy: :one_for_one, name: Benchmark.Supervisor)
+    databases = [{People.Repo, People.options(settings)}, {DynamicSupervisor, name: Benchmark.Stores}]
+    {:ok, supervisor} = Supervisor.start_link(databases, strategy: :one_for_one, name: Benchmark.Supervisor)
     if settings.store, do: Contents.open()
-    {:ok, _} = Supervisor.start_child(supervisor, endpoint)
+    {:ok, _} = Supervisor.start_child(supervisor, {BenchmarkWeb.Endpoint, endpoint(settings, address)})
     {:ok, supervisor}
   rescue
     error in UsageError ->

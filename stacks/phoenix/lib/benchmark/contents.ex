@@ -32,15 +32,8 @@ defmodule Benchmark.Contents do
 
   def create(draft) do
     now = now()
-
-    attempt(
-      fn repo ->
-        case repo.insert(struct!(Content, Map.merge(draft, %{created_at: now, updated_at: now})), on_conflict: :raise) do
-          {:ok, content} -> {:ok, content}
-        end
-      end,
-      draft.id
-    )
+    content = struct!(Content, Map.merge(draft, %{created_at: now, updated_at: now}))
+    attempt(fn repo -> repo.insert(content) end, draft.id)
   end
 
   def read(id), do: attempt(fn repo -> found(repo.get(Content, id)) end)
