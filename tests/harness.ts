@@ -2,13 +2,12 @@ import { afterAll, beforeAll, describe, type TestOptions, test } from "bun:test"
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
-import { cpus, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parse } from "csv-parse/sync";
 import { runFile, runsIn } from "../bench/records/files.ts";
 import { freePort } from "../bench/targets/free-port.ts";
-import { readCores } from "../bench/targets/usage.ts";
 import matrix from "../servers/matrix.json" with { type: "json" };
 
 export const SERVERS = Object.keys(matrix);
@@ -138,16 +137,6 @@ export const bench = (file: string, ...args: string[]) => [
 export const csvOf = (file: string): Record<string, string>[] => parse(readFileSync(file), { columns: true });
 /** The slices of all runs that went to `results`. */
 export const rowsOf = (results: string) => runsIn(results).flatMap((run) => csvOf(runFile(results, run, "csv")));
-
-/** @returns a function that says whether the host has taken a tenth of this machine's time since: of speed less can be asked then. */
-export function watchHost(): () => boolean {
-  const cores = cpus().map((_, core) => core);
-  const before = readCores(cores);
-  return () => {
-    const after = readCores(cores);
-    return after.stolenMs - before.stolenMs > (after.busyMs - before.busyMs) / 10;
-  };
-}
 
 /** Processes that a bench.sh with this marker in its environment has left. */
 export function left(marker: string): string[] {
