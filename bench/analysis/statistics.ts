@@ -256,7 +256,8 @@ function range(k: number, df: number): number {
 /** @returns those that duets join to a target, directly or through others, and itself. */
 function joined(target: string, duets: readonly Duet[]): Set<string> {
   const reached = new Set([target]);
-  for (const _ of duets) {
+  for (let before = 0; before < reached.size; ) {
+    before = reached.size;
     for (const { a, b } of duets) if (reached.has(a) || reached.has(b)) reached.add(a).add(b);
   }
   return reached;
@@ -264,11 +265,12 @@ function joined(target: string, duets: readonly Duet[]): Set<string> {
 
 /** @returns the most targets that duets join to each other in two blocks or more; those that they leave out cannot be ranked. */
 export function comparable(targets: readonly string[], duets: readonly Duet[]): string[] {
-  const blocks = [...Map.groupBy(duets, ({ block }) => block).values()];
-  const groups = blocks.flatMap((part) => targets.map((target) => joined(target, part)));
-  const inTwo = groups.filter(
-    (group) => blocks.filter((part) => group.isSubsetOf(joined([...group][0] as string, part))).length > 1,
+  const blocks = [...Map.groupBy(duets, ({ block }) => block).values()].map((part) =>
+    targets.map((target) => joined(target, part)),
   );
+  const inTwo = blocks
+    .flat()
+    .filter((group) => blocks.filter((groups) => groups.some((other) => group.isSubsetOf(other))).length > 1);
   const [largest] = inTwo.sort((a, b) => b.size - a.size);
   return targets.filter((target) => largest?.has(target));
 }

@@ -42,13 +42,16 @@ async function stop(...agents: Program[]): Promise<void> {
   await Promise.all(agents.map(({ ended }) => ended));
 }
 
-interface Bucket {
-  readonly Start: number;
-  readonly End: number;
+interface Run {
+  /** The rate that it was asked for. */
+  readonly qps: number;
+  readonly seconds: number;
+  readonly requests: number;
+  readonly buckets: readonly { readonly Start: number; readonly End: number }[];
 }
 
-/** An agent that keeps fortio's log of every request, which its server does not offer, and adds to `buckets`. */
-function loggingAgent(log: string, buckets: Bucket[]) {
+/** An agent that keeps fortio's log of every request, which its server does not offer, and adds to `runs`. */
+function loggingAgent(log: string, runs: Run[]) {
   return Bun.serve({
     port: 0,
     idleTimeout: 60,
@@ -64,26 +67,34 @@ function loggingAgent(log: string, buckets: Bucket[]) {
         { stderr: "ignore" },
       );
       const text = await new Response(child.stdout).text();
-      buckets.push(...JSON.parse(text).DurationHistogram.Data);
+      const { ActualDuration, DurationHistogram } = JSON.parse(text);
+      const requests = linesOf(log).length;
+      runs.push({ qps: Number(qps), seconds: ActualDuration / 1e9, requests, buckets: DurationHistogram.Data });
       return new Response(text);
     },
   });
 }
 
+const linesOf = (log: string) => readFileSync(log, "utf8").trim().split("\n");
+
 for (const rate of [undefined, 400]) {
   test(`the merged slice is the union of the raw logs (${rate ? `${rate} requests/s` : "closed loop"})`, async () => {
     const logs = [1, 2, 3].map((i) => join(folder, `access-${rate}-${i}.log`));
-    const buckets: Bucket[] = [];
-    const agents = logs.map((log) => loggingAgent(log, buckets));
+    const runs: Run[] = [];
+    const agents = logs.map((log) => loggingAgent(log, runs));
     /** Of the widest bucket that this latency is in, in seconds. */
     const widthAt = (latency: number) =>
-      Math.max(...buckets.map(({ Start, End }) => (Start <= latency && latency <= End ? End - Start : 0)));
+      Math.max(
+        ...runs
+          .flatMap(({ buckets }) => buckets)
+          .map(({ Start, End }) => (Start <= latency && latency <= End ? End - Start : 0)),
+      );
     try {
       const addresses = agents.map(({ port }) => `127.0.0.1:${port}`);
       const options = { connections: 10, seconds: 2, rate, resolutionSeconds: RESOLUTION };
       const load = await loadFrom(addresses, url, options, never);
       const latencies = logs
-        .flatMap((log) => readFileSync(log, "utf8").trim().split("\n"))
+        .flatMap(linesOf)
         .map((line) => JSON.parse(line).latency as number)
         .sort((a, b) => a - b);
       expect(load.requests).toBe(latencies.length);
@@ -101,8 +112,12 @@ for (const rate of [undefined, 400]) {
           .map((latency) => Math.abs(load.percentilesMs[p] / 1e3 - latency) - widthAt(latency));
         expect(Math.min(...beyond)).toBeLessThanOrEqual(1e-6);
       }
-      // A machine that is late answers less; each agent at the whole rate, or one alone at a third, is told apart.
-      if (rate) expect(load.goodput / rate).toBeWithin(0.4, 1.03);
+      expect(load.goodput).toBeCloseTo(runs.reduce((sum, { requests, seconds }) => sum + requests / seconds, 0));
+      if (rate) {
+        // How much of it is had is the machine's: one that others take answers less.
+        expect(runs.reduce((sum, { qps }) => sum + qps, 0) / rate).toBeWithin(0.97, 1.03);
+        expect(load.goodput / rate).toBeWithin(0.4, 1.03);
+      }
     } finally {
       await Promise.all(agents.map((agent) => agent.stop(true)));
     }
