@@ -1,5 +1,7 @@
 /** The pure parts of bench/. */
 import { describe, expect, test } from "bun:test";
+import { once } from "node:events";
+import { createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { analyse, NOTHING } from "../../bench/analysis/tables.ts";
 import { type Evidence, explain, type Verdict, verdictOf } from "../../bench/analysis/verdict.ts";
@@ -18,6 +20,7 @@ import type { Slice } from "../../bench/records/slices.ts";
 import { notesOf } from "../../bench/report/format.ts";
 import { needPgbouncer } from "../../bench/stores/pooler.ts";
 import { type Cores, parseCpuList, pinned, splitCores } from "../../bench/targets/cores.ts";
+import { freePort } from "../../bench/targets/free-port.ts";
 import { NO_HELPERS, type Target } from "../../bench/targets/target.ts";
 import { threadTimes, watch, watchCores } from "../../bench/targets/usage.ts";
 import { resultsIn, run, SERVERS, scratch, testIf } from "../harness.ts";
@@ -576,4 +579,25 @@ test.each([
   const needed = expect(() => needPgbouncer(version));
   if (problem) needed.toThrow(problem);
   else needed.not.toThrow();
+});
+
+test("a port goes to one process, and to no outgoing connection", async () => {
+  const ports = async (count: number) => {
+    const ports: number[] = [];
+    for (let i = 0; i < count; i++) ports.push(await freePort());
+    return ports;
+  };
+  const ours = await ports(99);
+  expect(new Set(ours).size).toBe(99);
+  expect(ours.filter((port) => port < 10_000 || port >= 30_000)).toEqual([]);
+
+  const taken = createServer().listen(ours[0], "127.0.0.1");
+  await once(taken, "listening");
+  expect(await ports(99)).not.toContain(ours[0]);
+  taken.close();
+
+  // Another process cannot have this block, whose first port is taken as long as this one runs.
+  const first = Math.min(...ours) - 1;
+  const [refused] = await once(createServer().listen(first, "127.0.0.1"), "error");
+  expect(refused).toMatchObject({ code: "EADDRINUSE" });
 });
