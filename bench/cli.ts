@@ -159,7 +159,7 @@ const duetCommand = withOptions(program.command("duet"), PAIR_ENDPOINTS)
   });
 withOptions(program.command("tax"), PAIR_ENDPOINTS)
   .description("compares each server of the matrix with the same routes written by hand in its framework")
-  .addOption(workloadOption(["read", "tpcb"]))
+  .addOption(workloadOption(["read", "content", "tpcb"]))
   .option("--servers <list>", "some of them; with --workload tpcb also as NAME@CLIENT", list)
   .option("--seconds <n>", "time limit per endpoint", number(1, 36_000, false), 60)
   .action((options: PairOptions) => tax(options, interrupted.signal));

@@ -82,11 +82,12 @@ export async function tax(options: PairOptions, signal: AbortSignal): Promise<vo
   }
 }
 
-/** The same routes without adapter and shared routes. @throws UsageError where nobody has written them */
+/** The same routes without adapter and shared routes; content items in SQLite only. @throws UsageError where nobody has written them */
 function byHand({ name, env }: LocalSpec, workload: Workload): LocalSpec {
   const { server, driver, workers } = partsOf(name);
-  const command = STACKS[server] ? workload === "read" && STACKS[server].byHand?.split(" ") : twinOf(server);
-  if (!command || workers || (driver && workload === "read"))
+  const stack = STACKS[server];
+  const command = stack ? stack.byHand?.split(" ") : twinOf(server);
+  if (!command || (stack && workload === "tpcb") || workers || (driver && workload !== "tpcb"))
     throw new UsageError(`--servers has "${name}": no program by hand does the same: leave it out`);
   return { kind: "local", name: `${name} by hand`, command, env: { ...env, NODE_ENV: "production" } };
 }

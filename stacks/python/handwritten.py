@@ -1,10 +1,13 @@
 """The same routes as directly as the documentation of each framework has them: what `./bench.sh tax` compares with."""
 
+import json
 import os
 import random
+import secrets
 import sqlite3
 import sys
 import threading
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -28,11 +31,41 @@ def random_rows(table: str, size: int) -> list[Row]:
     return [local.connection.execute(sql, (random.randint(1, 100_000),)).fetchone() for _ in range(size)]
 
 
+def contents(sql: str, *values: Any) -> sqlite3.Cursor:
+    """Of content items in a file that has the table already."""
+    if not hasattr(local, "contents"):
+        local.contents = sqlite3.connect(os.environ["CONTENT_FILE"], isolation_level=None)
+        local.contents.row_factory = dict_factory
+        for pragma in ("journal_mode = wal", "synchronous = normal", "cache_size = -16000"):
+            local.contents.execute(f"PRAGMA {pragma}")
+    return local.contents.execute(sql, values)
+
+
+def one(row: Row | None) -> Row:
+    from fastapi import HTTPException
+
+    if row is None:
+        raise HTTPException(404)
+    return row | {"data": json.loads(row["data"])}
+
+
+def now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
 def fastapi() -> Any:
     from fastapi import FastAPI, Request
     from fastapi.responses import HTMLResponse
     from fastapi.templating import Jinja2Templates
     from jinja2 import Environment, FileSystemLoader
+    from pydantic import BaseModel
+
+    class Draft(BaseModel):
+        title: str
+        body: str
+        author: str
+        status: str = "draft"
+        data: Any = None
 
     app = FastAPI()
     views = FileSystemLoader(Path(__file__).with_name("templates"))
@@ -57,6 +90,34 @@ def fastapi() -> Any:
     @app.get("/sqlite/random-30fields/{size}")
     def random_30fields(size: int) -> list[Row]:
         return random_rows("person30", size)
+
+    @app.post("/content", status_code=201)
+    def create(draft: Draft) -> Row:
+        row = {"id": secrets.token_hex(13), **draft.model_dump(), "created_at": now()}
+        row["updated_at"] = row["created_at"]
+        contents("INSERT INTO content VALUES (?, ?, ?, ?, ?, ?, ?, ?)", *(row | {"data": json.dumps(draft.data)}).values())
+        return row
+
+    @app.get("/content/{key}")
+    def read(key: str) -> Row:
+        return one(contents("SELECT * FROM content WHERE id = ?", key).fetchone())
+
+    @app.put("/content/{key}")
+    def update(key: str, draft: Draft) -> Row:
+        sql = """UPDATE content SET title = ?, body = ?, author = ?, status = ?, data = ?, updated_at = ? WHERE id = ?
+                 RETURNING *"""
+        values = draft.title, draft.body, draft.author, draft.status, json.dumps(draft.data), now(), key
+        return one(next(iter(contents(sql, *values).fetchall()), None))
+
+    @app.delete("/content/{key}", status_code=204)
+    def remove(key: str) -> None:
+        if contents("DELETE FROM content WHERE id = ?", key).rowcount == 0:
+            one(None)
+
+    @app.get("/content")
+    def page(after: str = "", limit: int = 20) -> dict[str, Any]:
+        rows = contents("SELECT * FROM content WHERE id > ? ORDER BY id LIMIT ?", after, limit + 1).fetchall()
+        return {"items": [one(row) for row in rows[:limit]], "next": rows[limit - 1]["id"] if len(rows) > limit else None}
 
     return app
 

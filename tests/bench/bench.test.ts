@@ -71,6 +71,8 @@ test("mistakes in the pairs to compare are one line", async () => {
     [["duet", "bun-raw", "koa"], '"koa": choose from'],
     [["tax", "--servers", "bun-raw*2"], '--servers has "bun-raw*2": no program by hand'],
     [["tax", "--servers", "go@modernc"], '--servers has "go@modernc": no program by hand'],
+    [["tax", "--workload", "content", "--servers", "node-raw@pg"], '--servers has "node-raw@pg": no program by hand'],
+    [["tax", "--workload", "tpcb", "--servers", "go"], '--servers has "go": no program by hand'],
     [["self-test", "--servers", "koa"], '--servers has "koa": choose from'],
   ] as const) {
     const { code, output } = await finish(["./bench.sh", ...args]);

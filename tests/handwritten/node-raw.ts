@@ -1,5 +1,6 @@
-import { createServer, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
+import { create, list, read, remove, update } from "./content.ts";
 import { transact } from "./tx.ts";
 import { html, random5, random30 } from "./work.ts";
 
@@ -8,11 +9,26 @@ function send(response: ServerResponse, status: number, type: string, body: stri
   response.end(body);
 }
 
-const json = (response: ServerResponse, body: unknown) => send(response, 200, "application/json", JSON.stringify(body));
+const json = (response: ServerResponse, body: unknown, status = 200) =>
+  send(response, status, "application/json", JSON.stringify(body));
+const found = (response: ServerResponse, content: object | undefined) =>
+  content ? json(response, content) : send(response, 404, "text/plain", "not found");
+
+async function contents(request: IncomingMessage, response: ServerResponse, url: string) {
+  const { pathname, searchParams: query } = new URL(url, "http://localhost");
+  const id = pathname.slice("/content/".length);
+  const { method } = request;
+  if (method === "POST") json(response, create(JSON.parse(await text(request))), 201);
+  else if (method === "PUT") found(response, update(id, JSON.parse(await text(request))));
+  else if (method === "DELETE") response.writeHead(remove(id) ? 204 : 404).end();
+  else if (id) found(response, read(id));
+  else json(response, list(query.get("after"), query.get("limit")));
+}
 
 createServer(async (request, response) => {
   const url = request.url as string;
   if (url === "/tx" && request.method === "POST") json(response, await transact(JSON.parse(await text(request))));
+  else if (url.startsWith("/content")) await contents(request, response, url);
   else if (request.method !== "GET") send(response, 404, "text/plain", "not found");
   else if (url === "/") json(response, { server: "node-raw" });
   else if (url === "/plain") json(response, { message: "Hello, world!" });

@@ -6,6 +6,7 @@ import { CLIENTS, type Runtime } from "../../shared/drivers/drivers.ts";
 import { SUMS, tablesAt } from "../../shared/tpcb/tables.ts";
 import { describeIf, makeDatabase, SERVERS, scratch, startServer, stopServer } from "../harness.ts";
 import { ask, sharedPostgres } from "../postgres.ts";
+import { emptyContents, expectContent } from "./handwritten-suite.ts";
 
 const file = makeDatabase(join(scratch(), "data.db"), 100_000);
 
@@ -23,7 +24,8 @@ async function withTwin(server: string, env: Record<string, string>, use: (url: 
 
 for (const server of SERVERS) {
   test(server, () =>
-    withTwin(server, {}, async (url) => {
+    withTwin(server, { CONTENT_FILE: emptyContents() }, async (url) => {
+      await expectContent(url);
       expect(await (await fetch(`${url}/plain`)).text()).toBe('{"message":"Hello, world!"}');
       const rows = (await (await fetch(`${url}/sqlite/random-5fields/5`)).json()) as object[];
       expect(rows.map((row) => Object.keys(row).length)).toEqual([6, 6, 6, 6, 6]);

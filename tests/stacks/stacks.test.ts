@@ -6,6 +6,7 @@ import { STACKS } from "../../bench/plan/targets.ts";
 import { describeIf, endServer, makeDatabase, type Server, scratch, startServer } from "../harness.ts";
 import { expectRefused, MISTAKES, type Mistake, OF_LISTENING } from "../servers/config-suite.ts";
 import { contractSuite } from "../servers/contract-suite.ts";
+import { emptyContents, expectContent } from "../servers/handwritten-suite.ts";
 import { buildAll } from "./build.ts";
 
 const builds = buildAll();
@@ -44,11 +45,12 @@ for (const [server, stack] of Object.entries(STACKS)) {
       test("the program by hand answers the same", async () => {
         const running = await Promise.all([
           startServer({ SERVER: server, DB_FILE }),
-          startServer({ DB_FILE }, byHand.split(" ")),
+          startServer({ DB_FILE, CONTENT_FILE: emptyContents() }, byHand.split(" ")),
         ]);
         try {
           const [ours, twins] = await Promise.all(running.map(answersOf));
           expect(twins).toEqual(ours);
+          if (workloads.includes("content")) await expectContent((running[1] as Server).url);
         } finally {
           await Promise.all(running.map(endServer));
         }

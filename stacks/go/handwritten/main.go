@@ -96,22 +96,23 @@ func randomRows[T any, P row[T]](db *sql.DB, table string) http.HandlerFunc {
 				return
 			}
 		}
-		sendJSON(w, rows)
+		sendJSON(w, http.StatusOK, rows)
 	}
 }
 
-func sendJSON(w http.ResponseWriter, body any) {
+func sendJSON(w http.ResponseWriter, status int, body any) {
 	text, err := json.Marshal(body)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
-	send(w, "application/json", text)
+	send(w, status, "application/json", text)
 }
 
-func send(w http.ResponseWriter, contentType string, body []byte) {
+func send(w http.ResponseWriter, status int, contentType string, body []byte) {
 	w.Header().Set("Content-Type", contentType)
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(status)
 	_, _ = w.Write(body)
 }
 
@@ -126,10 +127,10 @@ func main() {
 	hi := template.Must(template.ParseFiles("stacks/go/hi.html"))
 
 	http.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
-		sendJSON(w, map[string]string{"server": "go"})
+		sendJSON(w, http.StatusOK, map[string]string{"server": "go"})
 	})
 	http.HandleFunc("GET /plain", func(w http.ResponseWriter, _ *http.Request) {
-		sendJSON(w, map[string]string{"message": "Hello, world!"})
+		sendJSON(w, http.StatusOK, map[string]string{"message": "Hello, world!"})
 	})
 	http.HandleFunc("GET /html-template", func(w http.ResponseWriter, _ *http.Request) {
 		var page bytes.Buffer
@@ -137,9 +138,12 @@ func main() {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
 		}
-		send(w, "text/html; charset=utf-8", page.Bytes())
+		send(w, http.StatusOK, "text/html; charset=utf-8", page.Bytes())
 	})
 	http.HandleFunc("GET /sqlite/random-5fields/{size}", randomRows[person5](db, "person5"))
 	http.HandleFunc("GET /sqlite/random-30fields/{size}", randomRows[person30](db, "person30"))
+	if file := os.Getenv("CONTENT_FILE"); file != "" {
+		routeContents(file)
+	}
 	log.Fatal(http.ListenAndServe(":"+os.Getenv("PORT"), nil))
 }

@@ -12,6 +12,7 @@ require "active_record/railtie"
 require "action_controller/railtie"
 require "action_view/railtie"
 require "rack/handler/puma"
+require "time"
 
 class Application < Rails::Application
   config.root = __dir__
@@ -38,6 +39,7 @@ class Application < Rails::Application
       get "html-template", to: "pages#hi", defaults: { format: :html }
       get "sqlite/random-5fields/:size", to: "people#random5"
       get "sqlite/random-30fields/:size", to: "people#random30"
+      resources :content, only: %i[index create show update destroy], controller: "contents"
     end
   end
 end
@@ -48,6 +50,53 @@ end
 
 class Person30 < ActiveRecord::Base
   self.table_name = "person30"
+end
+
+# In a file that has the table already.
+class Content < ActiveRecord::Base
+  self.table_name = "content"
+  self.primary_key = "id"
+  serialize :data, JSON
+
+  if ENV["CONTENT_FILE"]
+    establish_connection(adapter: "sqlite3", database: ENV["CONTENT_FILE"], pool: 1, timeout: 5000)
+  end
+end
+
+class ContentsController < ActionController::API
+  before_action { response.date = Time.now }
+
+  def index
+    limit = params.fetch(:limit, 20).to_i
+    items = Content.where("id > ?", params[:after].to_s).order(:id).limit(limit + 1).to_a
+    render json: { items: items.first(limit), next: items.size > limit ? items[limit - 1].id : nil }
+  end
+
+  def create
+    now = Time.now.utc.iso8601(3)
+    render status: :created, json: Content.create!(draft.merge(id: SecureRandom.hex(13), created_at: now, updated_at: now))
+  end
+
+  def show
+    render json: Content.find(params[:id])
+  end
+
+  def update
+    content = Content.find(params[:id])
+    content.update!(draft.merge(updated_at: Time.now.utc.iso8601(3)))
+    render json: content
+  end
+
+  def destroy
+    Content.find(params[:id]).destroy!
+    head :no_content
+  end
+
+  private
+
+  def draft
+    params.permit(:title, :body, :author, :status, data: {})
+  end
 end
 
 class PeopleController < ActionController::API
@@ -86,7 +135,16 @@ end
 
 # Rails has no setting for pragmas before 7.1.
 ActiveSupport.on_load(:active_record_sqlite3adapter) do
-  prepend(Module.new { def configure_connection = super.tap { execute "PRAGMA cache_size = -16000" } })
+  prepend(Module.new do
+    def configure_connection
+      super
+      execute "PRAGMA cache_size = -16000"
+      return if @config[:readonly]
+
+      execute "PRAGMA journal_mode = wal"
+      execute "PRAGMA synchronous = normal"
+    end
+  end)
 end
 
 Application.initialize!
