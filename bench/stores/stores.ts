@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, rmSync } from "node:fs";
+import { copyFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { SQL } from "bun";
 import { UsageError } from "../../shared/errors.ts";
@@ -24,19 +24,21 @@ export interface Stores {
   close(): Promise<void>;
 }
 
-const CONTENTS = "content.db";
-
 /** @param scale of pgbench's tables, which databases have then instead of content items */
 export function openStores(signal: AbortSignal, scale?: number): Stores {
   let folder: string | undefined;
+  let made: Promise<void> | undefined;
   let copies = 0;
   let databases: Promise<Databases> | undefined;
 
   async function sqlite(): Promise<ServerStore> {
-    if (!existsSync(CONTENTS)) await createdb(["--contents", "--file", CONTENTS], signal);
     folder ??= folderOnDisk("contents");
+    // Not content.db of this folder, in which a server writes that somebody starts by hand.
+    const original = join(folder, "contents.db");
+    made ??= createdb(["--contents", "--file", original], signal);
+    await made;
     const file = join(folder, `${++copies}.db`);
-    copyFileSync(CONTENTS, file);
+    copyFileSync(original, file);
     const close = async () => {
       for (const part of ["", "-wal", "-shm", "-journal"]) rmSync(file + part, { force: true });
     };

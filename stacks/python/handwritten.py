@@ -95,7 +95,8 @@ def fastapi() -> Any:
     def create(draft: Draft) -> Row:
         row = {"id": secrets.token_hex(13), **draft.model_dump(), "created_at": now()}
         row["updated_at"] = row["created_at"]
-        contents("INSERT INTO content VALUES (?, ?, ?, ?, ?, ?, ?, ?)", *(row | {"data": json.dumps(draft.data)}).values())
+        values = (row | {"data": json.dumps(draft.data)}).values()
+        contents("INSERT INTO content VALUES (?, ?, ?, ?, ?, ?, ?, ?)", *values)
         return row
 
     @app.get("/content/{key}")
@@ -117,7 +118,8 @@ def fastapi() -> Any:
     @app.get("/content")
     def page(after: str = "", limit: int = 20) -> dict[str, Any]:
         rows = contents("SELECT * FROM content WHERE id > ? ORDER BY id LIMIT ?", after, limit + 1).fetchall()
-        return {"items": [one(row) for row in rows[:limit]], "next": rows[limit - 1]["id"] if len(rows) > limit else None}
+        last = rows[limit - 1]["id"] if len(rows) > limit else None
+        return {"items": [one(row) for row in rows[:limit]], "next": last}
 
     return app
 

@@ -1,6 +1,7 @@
 /** bench.sh --workload: servers that keep contents and users, started with stores of their own, and what is left of those. */
+import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { SQL } from "bun";
 import type { Load } from "../../bench/load/fortio.ts";
 import { ON_DISK } from "../../bench/stores/folders.ts";
@@ -32,6 +33,22 @@ const newFile = resultsIn(scratch());
 const foldersOf = ({ pid }: Program) => readdirSync(ON_DISK).filter((name) => name.includes(`-${pid}-`));
 const STEPS = ["1 POST", "2 GET", "3 PUT", "4 GET", "5 DELETE", "6 GET 404"].map((step) => `content ${step}`);
 const postgres = findPrograms() !== null;
+
+test("servers begin with the content items of createdb.ts, whatever content.db has", async () => {
+  const stores = openStores(new AbortController().signal);
+  const files = await Promise.all(
+    [1, 2].map(async () => (await stores.open({ STORE: "sqlite" }, undefined)).env.CONTENT_FILE as string),
+  );
+  for (const file of files) {
+    const db = new Database(file, { readonly: true });
+    const rows = (table: string) => (db.query(`SELECT count(*) AS rows FROM ${table}`).get() as { rows: number }).rows;
+    expect([rows("content"), rows("user")]).toEqual([100_000, 100]);
+    db.close();
+  }
+  expect(new Set(files).size).toBe(2);
+  await stores.close();
+  expect(files.filter((file) => existsSync(file))).toEqual([]);
+});
 
 describeIf(postgres, "no PostgreSQL", "bench.sh --workload content", () => {
   test("SQLite, memory and Postgres in one run: sequences and their steps, and nothing left", async () => {
