@@ -1,0 +1,19 @@
+/** What was acknowledged stays: the suite of the ten over the servers in other languages that keep content items. */
+import { STACKS } from "../../bench/plan/targets.ts";
+import { durabilitySuite } from "../servers/durability-suite.ts";
+import { buildAll } from "./build.ts";
+
+const builds = buildAll();
+const stacks = Object.entries(STACKS).filter(([, { workloads }]) => workloads.includes("content"));
+
+const groups = (of: "drivers" | "clients") =>
+  stacks.flatMap(([SERVER, stack]) => {
+    const { isBuilt = false, reason = "" } = builds.get(SERVER) ?? {};
+    const envs = stack.processes ? [{ SERVER }, { SERVER, WORKERS: "2" }] : [{ SERVER }];
+    return stack[of].map((by) => ({ SERVER, name: SERVER, by, envs, isBuilt, reason: isBuilt ? "" : reason }));
+  });
+const both = { sqlite: groups("drivers"), postgres: groups("clients") };
+const kinds = (all: typeof both.sqlite) =>
+  all.filter(({ isBuilt }) => isBuilt).map(({ SERVER, by }, i) => ({ SERVER, by, odd: i % 2 > 0 }));
+
+durabilitySuite(both, { sqlite: kinds(both.sqlite), postgres: kinds(both.postgres) });
