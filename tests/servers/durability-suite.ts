@@ -63,14 +63,14 @@ export async function ask(url: string, method: string, path: string, body?: obje
     method,
     signal: AbortSignal.timeout(HANG_MS),
     ...(body && { body: JSON.stringify(body), headers: { "content-type": "application/json" } }),
-  }).then(
-    async (response) => ({
+  })
+    .then(async (response) => ({
       status: response.status,
       text: await response.text(),
       retryAfter: response.headers.get("retry-after"),
-    }),
-    (error) => ({ status: 0, text: String(error), retryAfter: null }),
-  );
+    }))
+    // Also where a server is killed between headers and body.
+    .catch((error) => ({ status: 0, text: String(error), retryAfter: null }));
   const at = performance.now();
   return { method, ...answer, ms: at - since, at };
 }
