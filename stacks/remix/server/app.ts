@@ -1,4 +1,6 @@
 /** React Router behind Express, as in its template node-custom-server. */
+
+import * as build from "virtual:react-router/server-build";
 import { createRequestHandler } from "@react-router/express";
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from "express";
 import { RouterContextProvider } from "react-router";
@@ -32,7 +34,7 @@ const onError: ErrorRequestHandler = (error, _request, response, _next) => {
 /** @param value what loaders get from their context */
 export function appOf(value: Opened): Express {
   const handler = createRequestHandler({
-    build: () => import("virtual:react-router/server-build"),
+    build, // a function, as in the template, would be asked at each request, and all routes be made again
     getLoadContext() {
       const context = new RouterContextProvider();
       context.set(opened, value);
