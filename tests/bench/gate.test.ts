@@ -1,9 +1,9 @@
 /** `duet` of two commits: what it exits with, what it prints, what it leaves. */
 import { beforeAll, describe, expect, test } from "bun:test";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { finish, left, must, resultsIn, run, scratch, until } from "../harness.ts";
+import { finish, left, must, resultsIn, run, scratch, testIf, until, works } from "../harness.ts";
 
 const linux = process.platform === "linux";
 const folder = scratch();
@@ -180,3 +180,46 @@ test("any CI: bench/gate.sh", async () => {
     summary: expect.stringContaining("--ref is given 3 times"),
   });
 });
+
+testIf(
+  works("act", "--version"),
+  "act is not installed: go install github.com/nektos/act@latest",
+  "the workflow of docs/own-app.md, by act: the pull request has a comment",
+  async () => {
+    git("checkout", "-qf", "slow");
+    // The action as it is, whose bench.sh is this folder's: act copies what it runs.
+    const action = join(folder, "action");
+    mkdirSync(join(action, "bench"), { recursive: true });
+    for (const file of ["action.yml", "bench/gate.sh"]) copyFileSync(file, join(action, file));
+    const program = (file: string, text: string) => writeFileSync(file, `#!/bin/sh\n${text}\n`, { mode: 0o755 });
+    program(join(action, "bench.sh"), `exec ${process.cwd()}/bench.sh "$@"`);
+    const [comment, bin] = [join(folder, "comment"), join(folder, "bin")];
+    mkdirSync(bin);
+    program(join(bin, "gh"), `echo "$@" >${comment}; for file; do :; done; cat "$file" >>${comment}`);
+
+    const yaml = readFileSync("docs/own-app.md", "utf8").match(/```yaml\n([^`]*)```/)?.[1] ?? "";
+    const workflow = join(repo, ".github", "workflows", "slower.yml");
+    const options = `--warmup 500 --connections 8 --seconds 300 --results ${newFile()}`;
+    mkdirSync(dirname(workflow), { recursive: true });
+    writeFileSync(
+      workflow,
+      yaml
+        .replace("setup: npm ci", "setup: touch prepared")
+        .replace("start: node server.js", "start: node server/app.js")
+        .replace("endpoints: /,/api/items", `endpoints: /\n          options: ${options}`),
+    );
+    const event = join(folder, "event.json");
+    writeFileSync(event, JSON.stringify({ number: 7, pull_request: { base: { sha: git("rev-parse", "fast") } } }));
+
+    const uses = yaml.match(/uses: (OWNER\/.*)/)?.[1];
+    const act = ["act", "pull_request", "--eventpath", event, "--platform", "ubuntu-latest=-self-hosted"];
+    const { code, output } = await finish(
+      [...act, "--directory", repo, "--local-repository", `${uses}=${action}`, "--secret", "GITHUB_TOKEN=none"],
+      { HOME: join(folder, "home"), PATH: `${bin}:${process.env.PATH}` },
+    );
+    expect([code, output]).toEqual([1, expect.stringContaining("Job failed")]);
+    const [args, ...body] = readFileSync(comment, "utf8").split("\n");
+    expect(args).toMatch(/^pr comment 7 --edit-last --create-if-none --body-file .*gate\.md$/);
+    expect(body.join("\n")).toContain("slower by more than 5 %");
+  },
+);
