@@ -11,6 +11,8 @@ import { routes } from "../../shared/routes.ts";
 const SERVER = "node-next";
 /** Any other Next answers itself, with 400. */
 const METHODS = ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"];
+/** Next would redirect it. */
+const TRAILING_SLASH = /^[^?]+\/(\?|$)/;
 
 await run({ ...process.env, SERVER }, [SERVER], async ({ people, store, onPostgres, identity }, at) => {
   const framework = { name: "next", version: nextPackage.version };
@@ -23,8 +25,9 @@ await run({ ...process.env, SERVER }, [SERVER], async ({ people, store, onPostgr
   await silently(() => app.prepare());
   const handle = app.getRequestHandler();
   const server = createServer(HTTP_OPTIONS, (request, response) => {
-    request.url = originForm(request.url as string);
-    if (METHODS.includes(request.method as string)) return handle(request, response);
+    const url = originForm(request.url as string);
+    request.url = url;
+    if (METHODS.includes(request.method as string) && !TRAILING_SLASH.test(url)) return handle(request, response);
     const { status, body } = answerError(notFound);
     response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
   });
