@@ -101,6 +101,10 @@ export async function readIdentity(url: string, signal: AbortSignal): Promise<Id
   }
 }
 
+/** What is asked of an endpoint before it is loaded: of a sequence, which its load checks, whether there are content items. */
+const askedAt = (endpoint: string, requests?: Requests) =>
+  requestOf(endpoint === SEQUENCE ? "/content?limit=1" : endpoint, requests);
+
 /** Asks each endpoint once. @throws UsageError where an answer is not what the contract says. */
 export async function verify(
   { name, url }: Pick<Target, "name" | "url">,
@@ -109,7 +113,7 @@ export async function verify(
   requests?: Requests,
 ): Promise<void> {
   for (const endpoint of endpoints) {
-    const request = requestOf(endpoint === SEQUENCE ? "/content?limit=1" : endpoint, requests);
+    const request = askedAt(endpoint, requests);
     const { path, status = "2xx" } = request;
     const response = await get(url + path, signal, request);
     const body = await response.text();
@@ -132,7 +136,7 @@ export async function differenceOf(
   signal: AbortSignal,
   requests?: Requests,
 ): Promise<string | null> {
-  const request = requestOf(endpoint, requests);
+  const request = askedAt(endpoint, requests);
   const ask = async ({ url }: Pick<Target, "url">) => {
     const seen: { status: number; type: string; bytes: number }[] = [];
     for (let i = 0; i < (request.method === "GET" ? ASKS : 1); i++) {

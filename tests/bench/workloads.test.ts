@@ -232,6 +232,20 @@ describeIf(postgres, "no PostgreSQL", "bench.sh --workload content", () => {
   });
 });
 
+test("a duet of content items", async () => {
+  const args = ["--workload", "content", "--seconds", "6", "--connections", "8", "--warmup", "100"];
+  const { code, output } = await finish([
+    "./bench.sh",
+    "duet",
+    "bun-raw@memory",
+    "bun-raw",
+    ...args,
+    "--results",
+    newFile(),
+  ]);
+  expect([code, output]).toEqual([0, expect.stringMatching(/^bun-raw@memory ÷ bun-raw content: 0\.\d+ \(/m)]);
+});
+
 test("a server that runs already has the contents afterwards that it had before, even at Ctrl-C", async () => {
   const server = await startServer({ SERVER: "bun-hono", STORE: "memory" });
   const contents = async () => (await fetch(`${server.url}/content?limit=100`)).json();
