@@ -8,9 +8,11 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.EnumMap;
 import java.util.Map;
+import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.sqlite.SQLiteConfig;
 import org.sqlite.SQLiteDataSource;
+import org.sqlite.SQLiteJDBCLoader;
 
 /** What was learnt of data.db when it was first opened. */
 public record Database(String file, String sqliteVersion, Map<Table, Ids> ids) {
@@ -25,6 +27,7 @@ public record Database(String file, String sqliteVersion, Map<Table, Ids> ids) {
       throw new UsageException(
           "no database at \"%1$s\": make it with: bun createdb.ts --file %1$s".formatted(file));
     }
+    loadDriver();
     try (Connection connection = dataSource(file).getConnection()) {
       Map<Table, Ids> ids = new EnumMap<>(Table.class);
       for (Table table : Table.values()) {
@@ -35,6 +38,29 @@ public record Database(String file, String sqliteVersion, Map<Table, Ids> ids) {
       throw new UsageException(
           "\"%1$s\" cannot be used (%2$s): make it again with: bun createdb.ts --file %1$s"
               .formatted(file, e.getMessage()));
+    }
+  }
+
+  /**
+   * Has the driver unpack its library into a folder of this process, which is removed once it is
+   * loaded. In a common folder it would look for what killed processes have left, and log an error
+   * where another process that starts just then deletes it first.
+   */
+  private static void loadDriver() {
+    try {
+      Path folder = Files.createTempDirectory("sqlite-jdbc-");
+      System.setProperty("org.sqlite.tmpdir", folder.toString());
+      SQLiteJDBCLoader.initialize();
+      try (Stream<Path> files = Files.list(folder)) {
+        for (Path file : files.toList()) {
+          Files.delete(file);
+        }
+      }
+      Files.delete(folder);
+    } catch (Exception e) {
+      throw new UsageException(
+          "the library of SQLite cannot be unpacked (%s): make the folder for temporary files writable"
+              .formatted(e.getMessage()));
     }
   }
 
