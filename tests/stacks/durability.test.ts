@@ -6,12 +6,23 @@ import { buildAll } from "./build.ts";
 const builds = buildAll();
 const stacks = Object.entries(STACKS).filter(([, { workloads }]) => workloads.includes("content"));
 
-const groups = (of: "drivers" | "clients") =>
-  stacks.flatMap(([SERVER, stack]) => {
+/** One server of each language with each driver or client: those of a language share what keeps content items. */
+const groups = (of: "drivers" | "clients") => {
+  const all = stacks.flatMap(([SERVER, stack]) => {
     const { isBuilt = false, reason = "" } = builds.get(SERVER) ?? {};
     const envs = stack.processes ? [{ SERVER }, { SERVER, WORKERS: "2" }] : [{ SERVER }];
-    return stack[of].map((by) => ({ SERVER, name: SERVER, by, envs, isBuilt, reason: isBuilt ? "" : reason }));
+    return stack[of].map((by) => ({
+      runtime: stack.runtime,
+      SERVER,
+      name: SERVER,
+      by,
+      envs,
+      isBuilt,
+      reason: isBuilt ? "" : reason,
+    }));
   });
+  return [...Map.groupBy(all, ({ runtime, by }) => `${runtime} ${by}`).values()].flatMap(([first]) => first ?? []);
+};
 const both = { sqlite: groups("drivers"), postgres: groups("clients") };
 const kinds = (all: typeof both.sqlite) =>
   all.filter(({ isBuilt }) => isBuilt).map(({ SERVER, by }, i) => ({ SERVER, by, odd: i % 2 > 0 }));
