@@ -41,20 +41,12 @@ def contents(sql: str, *values: Any) -> sqlite3.Cursor:
     return local.contents.execute(sql, values)
 
 
-def one(row: Row | None) -> Row:
-    from fastapi import HTTPException
-
-    if row is None:
-        raise HTTPException(404)
-    return row | {"data": json.loads(row["data"])}
-
-
 def now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def fastapi() -> Any:
-    from fastapi import FastAPI, Request
+    from fastapi import FastAPI, HTTPException, Request
     from fastapi.responses import HTMLResponse
     from fastapi.templating import Jinja2Templates
     from jinja2 import Environment, FileSystemLoader
@@ -90,6 +82,11 @@ def fastapi() -> Any:
     @app.get("/sqlite/random-30fields/{size}")
     def random_30fields(size: int) -> list[Row]:
         return random_rows("person30", size)
+
+    def one(row: Row | None) -> Row:
+        if row is None:
+            raise HTTPException(404)
+        return row | {"data": json.loads(row["data"])}
 
     @app.post("/content", status_code=201)
     def create(draft: Draft) -> Row:
