@@ -62,8 +62,17 @@ stacks)
 esac
 
 # What failed once more at the end, where it is seen.
-sed -n -e '/<testcase /h' -e '/<failure/{x;s/.* name="\([^"]*\)" classname="\([^"]*\)".* file="\([^"]*\)".*/\n(fail) \3: \2: \1/p;x;s/.*<failure[^>]*>//;s/<\/failure>.*//;s/\&#10;/\n/g;p;}' "$reports"/*.xml |
-  sed -e 's/&gt;/>/g' -e 's/&lt;/</g' -e 's/&quot;/"/g' -e "s/&apos;/'/g" -e 's/&amp;/\&/g'
+awk '
+  function attribute(name) { return match(test, " " name "=\"[^\"]*\"") ? substr(test, RSTART + length(name) + 3, RLENGTH - length(name) - 4) : "" }
+  /<testcase / { test = $0 }
+  /<failure/ {
+    said = $0
+    gsub(/.*<failure[^>]*>|<\/failure>.*/, "", said)
+    text = "\n(fail) " attribute("file") ": " attribute("classname") ": " attribute("name") "\n" said
+    gsub(/&#10;/, "\n", text); gsub(/&gt;/, ">", text); gsub(/&lt;/, "<", text)
+    gsub(/&quot;/, "\"", text); gsub(/&apos;/, "\047", text); gsub(/&amp;/, "\\&", text)
+    print text
+  }' "$reports"/*.xml
 sed -n 's/^<testsuites .* tests="\([0-9]*\)".* failures="\([0-9]*\)" skipped="\([0-9]*\)".*/\1 \2 \3/p' "$reports"/*.xml |
   awk '{ tests += $1; failed += $2; skipped += $3 }
     END { print tests - failed - skipped " passed, " failed + 0 " failed, " skipped + 0 " skipped" }'
