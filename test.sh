@@ -30,7 +30,7 @@ run() {
 }
 
 # The slowest first: bun test --timings=tests/timings.json --update-timings measures them again.
-beside() { run beside --parallel=3 --timings=tests/timings.json "$@"; }
+beside() { run beside --parallel=4 --timings=tests/timings.json "$@"; }
 
 # The servers in other languages are built once, where others are tested meanwhile; a build that fails is told by its tests.
 export BUILDS_FILE="$reports/builds.json"
@@ -42,7 +42,7 @@ build_stacks() {
 }
 stacks() {
   wait "$builds" || true
-  run stacks --parallel=4 tests/stacks
+  run stacks --parallel=4 --timings=tests/timings.json tests/stacks
 }
 
 # shellcheck disable=SC2046,SC2086 # lists of arguments
