@@ -17,48 +17,50 @@ ALONE="tests/bench/agents.test.ts tests/bench/instrument.test.ts tests/bench/k6.
 LIKELY="tests/unit tests/servers/contract.test.ts tests/servers/config.test.ts tests/bench/end-to-end.test.ts tests/bench/simulated.test.ts"
 
 # Long enough for any machine: only a hang fails.
-TIMEOUT_MS=900000
-
+export TIMEOUT_MS=900000
+export REPORTS=.tools/tests
+rm -rf "$REPORTS"
+mkdir -p "$REPORTS"
 code=0
-reports=.tools/tests
-rm -rf "$reports"
-mkdir -p "$reports"
-run() {
-  name=$1
-  shift
-  bun test --timeout "$TIMEOUT_MS" --reporter=junit --reporter-outfile="$reports/$name.xml" "$@" || code=$?
+one_by_one() {
+  bun test --timeout "$TIMEOUT_MS" --reporter=junit --reporter-outfile="$REPORTS/one-by-one.xml" "$@" || code=$?
 }
-
-# The slowest first: bun test --timings=tests/timings.json --update-timings measures them again.
-beside() { run beside --parallel=4 --timings=tests/timings.json "$@"; }
+files() { for folder; do find "$folder" -name '*.test.ts' | sort; done; }
+# Four files at once, in the order in which they come; what one prints is shown when it has ended.
+beside() {
+  # shellcheck disable=SC2016 # for the inner shell
+  xargs -P 4 -n 1 sh -c '
+    name=$REPORTS/$(basename "$1" .test.ts)-$$
+    case $1 in tests/stacks/*) while kill -0 "$BUILDING" 2>/dev/null; do sleep 1; done ;; esac
+    bun test --timeout "$TIMEOUT_MS" --reporter=junit --reporter-outfile="$name.xml" "$1" >"$name.log" 2>&1
+    code=$?
+    cat "$name.log"
+    exit "$code"' file
+}
 
 # The servers in other languages are built once, where others are tested meanwhile; a build that fails is told by its tests.
-export BUILDS_FILE="$reports/builds.json"
+export BUILDS_FILE="$REPORTS/builds.json"
 build_stacks() {
-  setsid nice bun tests/stacks/build.ts >/dev/null 2>&1 &
-  builds=$!
-  trap 'kill -- "-$builds" 2>/dev/null || true' EXIT
+  setsid nice -n 5 bun tests/stacks/build.ts >/dev/null 2>&1 &
+  export BUILDING=$!
+  trap 'kill -- "-$BUILDING" 2>/dev/null || true' EXIT
   trap 'exit 130' INT TERM
 }
-stacks() {
-  wait "$builds" || true
-  run stacks --parallel=4 --timings=tests/timings.json tests/stacks
-}
 
-# shellcheck disable=SC2046,SC2086 # lists of arguments
+# shellcheck disable=SC2086 # lists of files
 case "$*" in
-"") beside --path-ignore-patterns='**/simulations.test.ts' $LIKELY ;;
+"") files $LIKELY | grep -v simulations | beside || code=1 ;;
 all)
   build_stacks
-  beside --path-ignore-patterns='tests/stacks/**' $(printf -- '--path-ignore-patterns=%s ' $ALONE)
-  stacks
-  run alone $ALONE
+  # The slowest folders first.
+  files tests/docker tests/bench tests/stacks tests/servers tests/unit | grep -vxF "$(printf '%s\n' $ALONE)" | beside || code=1
+  one_by_one $ALONE
   ;;
 stacks)
   build_stacks
-  stacks
+  files tests/stacks | beside || code=1
   ;;
-*) run chosen "$@" ;;
+*) one_by_one "$@" ;;
 esac
 
 # What failed once more at the end, where it is seen.
@@ -72,8 +74,8 @@ awk '
     gsub(/&#10;/, "\n", text); gsub(/&gt;/, ">", text); gsub(/&lt;/, "<", text)
     gsub(/&quot;/, "\"", text); gsub(/&apos;/, "\047", text); gsub(/&amp;/, "\\&", text)
     print text
-  }' "$reports"/*.xml
-sed -n 's/^<testsuites .* tests="\([0-9]*\)".* failures="\([0-9]*\)" skipped="\([0-9]*\)".*/\1 \2 \3/p' "$reports"/*.xml |
+  }' "$REPORTS"/*.xml
+sed -n 's/^<testsuites .* tests="\([0-9]*\)".* failures="\([0-9]*\)" skipped="\([0-9]*\)".*/\1 \2 \3/p' "$REPORTS"/*.xml |
   awk '{ tests += $1; failed += $2; skipped += $3 }
     END { print tests - failed - skipped " passed, " failed + 0 " failed, " skipped + 0 " skipped" }'
 exit "$code"

@@ -84,7 +84,7 @@ describeIf(postgres, "no PostgreSQL", "bench.sh --workload content", () => {
   test("--workload tpcb: transactions by each client, whose balances add up", async () => {
     const file = newFile();
     const pooled = pgbouncerVersion() === null ? [] : ["bun-raw+pooler=pgbouncer"];
-    const servers = ["bun-raw", "bun-raw@postgres+tx=function", "node-raw@pg+prepare=false", ...pooled];
+    const servers = ["bun-raw", "node-raw@postgres+tx=function+prepare=false", ...pooled];
     const program = run(bench(file, "--details", "--workload", "tpcb", "--scale", "1", "--servers", servers.join()));
     const { code } = await program.ended;
     expect([code, program.output()]).toEqual([0, expect.stringContaining(" slices in ")]);
@@ -107,8 +107,7 @@ describeIf(postgres, "no PostgreSQL", "bench.sh --workload content", () => {
     expect([...drivers].sort()).toEqual(
       [
         "bun-raw: bun:sql",
-        "bun-raw@postgres+tx=function: postgres",
-        "node-raw@pg+prepare=false: pg",
+        "node-raw@postgres+tx=function+prepare=false: postgres",
         ...pooled.map((name) => `${name}: bun:sql`),
       ].sort(),
     );

@@ -13,7 +13,6 @@ import {
   resultsIn,
   rowsOf,
   run,
-  SERVERS,
   scratch,
   until,
   withImage,
@@ -36,12 +35,14 @@ const short = (file: string, ...args: string[]) =>
 describeIf(works("docker", "info"), "no Docker engine answers", "bench.sh --docker", () => {
   withImage();
 
-  test("all ten, in containers without a writable file system", async () => {
+  test("one of each runtime, in containers without a writable file system", async () => {
     const file = newFile();
-    const { code, output } = await finish(short(file, "--docker", "--memory", "512m", "--read-only"));
+    const servers = ["bun-elysia", "node-express"];
+    const options = ["--docker", "--memory", "512m", "--read-only", "--servers", servers.join()];
+    const { code, output } = await finish(short(file, ...options));
     expect([code, output]).toEqual([0, expect.stringContaining(" slices in ")]);
     const rows = rowsOf(file);
-    expect([...new Set(rows.map(({ Name }) => Name))].sort()).toEqual(SERVERS.toSorted());
+    expect([...new Set(rows.map(({ Name }) => Name))].sort()).toEqual(servers);
     for (const row of rows) {
       expect(row).toMatchObject({ "Error Count": "0", Sockets: "8" });
       expect(row.Target).not.toContain("127.0.0.1"); // the container itself, not the proxy of its port

@@ -32,4 +32,8 @@ function buildFolders(): Map<string, Build> {
   );
 }
 
+/** Of each group the first, for tests that the others of it could not fail otherwise. */
+export const firstOfEach = <T>(all: readonly T[], groupOf: (one: T) => string): T[] =>
+  [...Map.groupBy(all, groupOf).values()].flatMap(([first]) => first ?? []);
+
 if (import.meta.main) writeFileSync(BUILDS_FILE, JSON.stringify([...buildFolders()]));

@@ -1,7 +1,7 @@
 /** What was acknowledged stays: the suite of the ten over the servers in other languages that keep content items. */
 import { STACKS } from "../../bench/plan/targets.ts";
 import { durabilitySuite } from "../servers/durability-suite.ts";
-import { buildAll } from "./build.ts";
+import { buildAll, firstOfEach } from "./build.ts";
 
 const builds = buildAll();
 const stacks = Object.entries(STACKS).filter(([, { workloads }]) => workloads.includes("content"));
@@ -14,7 +14,7 @@ const groups = (of: "drivers" | "clients") => {
     const { runtime } = stack;
     return stack[of].map((by) => ({ runtime, SERVER, name: SERVER, by, envs, reason: isBuilt ? "" : reason }));
   });
-  return [...Map.groupBy(all, ({ runtime, by }) => `${runtime} ${by}`).values()].flatMap(([first]) => first ?? []);
+  return firstOfEach(all, ({ runtime, by }) => `${runtime} ${by}`);
 };
 const both = { sqlite: groups("drivers"), postgres: groups("clients") };
 const kinds = (all: typeof both.sqlite) =>

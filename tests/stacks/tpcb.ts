@@ -1,20 +1,27 @@
+import { expect, test } from "bun:test";
 import { STACKS, type Stack } from "../../bench/plan/targets.ts";
 import { findPrograms } from "../../bench/stores/postgres.ts";
 import { describeIf } from "../harness.ts";
 import { inAllWays, tpcbSuite } from "../servers/tpcb-suite.ts";
-import { buildAll } from "./build.ts";
+import { buildAll, firstOfEach } from "./build.ts";
 
 /** /tx of servers in other languages; in two files, which run beside each other. */
 export function tpcbOf(isMeant: (stack: Stack) => boolean): void {
   describeIf(findPrograms() !== null, "PostgreSQL is not installed", "/tx", () => {
     const builds = buildAll();
-    for (const [SERVER, stack] of Object.entries(STACKS)) {
-      if (!stack.workloads.includes("tpcb") || !isMeant(stack)) continue;
-      const { isBuilt = false, reason = "" } = builds.get(SERVER) ?? {};
-      describeIf(isBuilt, reason, SERVER, () => {
-        const alone = stack.clients.map((POSTGRES_CLIENT) => ({ SERVER, POSTGRES_CLIENT }));
-        tpcbSuite(alone, inAllWays(alone));
-      });
+    const meant = Object.entries(STACKS).filter(([, one]) => one.workloads.includes("tpcb") && isMeant(one));
+    for (const [server] of meant) {
+      const { isBuilt = false, reason = "" } = builds.get(server) ?? {};
+      describeIf(isBuilt, reason, server, () => test("is built", () => expect(isBuilt).toBe(true)));
     }
+    const cells = meant
+      .filter(([server]) => builds.get(server)?.isBuilt)
+      .flatMap(([SERVER, { runtime, clients }]) =>
+        clients.map((POSTGRES_CLIENT) => ({ runtime, cell: { SERVER, POSTGRES_CLIENT } })),
+      );
+    // Frameworks of a language share what asks Postgres.
+    const alone = firstOfEach(cells, ({ runtime, cell }) => `${runtime} ${cell.POSTGRES_CLIENT}`);
+    const cellsOf = (all: typeof cells) => all.map(({ cell }) => cell);
+    if (alone.length > 0) tpcbSuite(cellsOf(alone), inAllWays(cellsOf(cells)));
   });
 }
