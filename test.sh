@@ -41,7 +41,7 @@ beside() {
 # The servers in other languages are built once, where others are tested meanwhile; a build that fails is told by its tests.
 export BUILDS_FILE="$REPORTS/builds.json"
 build_stacks() {
-  setsid nice -n 5 bun tests/stacks/build.ts >/dev/null 2>&1 &
+  setsid bun tests/stacks/build.ts >/dev/null 2>&1 &
   export BUILDING=$!
   trap 'kill -- "-$BUILDING" 2>/dev/null || true' EXIT
   trap 'exit 130' INT TERM
@@ -52,8 +52,8 @@ case "$*" in
 "") files $LIKELY | grep -v simulations | beside || code=1 ;;
 all)
   build_stacks
-  # The slowest folders first.
-  files tests/docker tests/bench tests/stacks tests/servers tests/unit | grep -vxF "$(printf '%s\n' $ALONE)" | beside || code=1
+  # The slowest folders first, stacks when they are built.
+  files tests/docker tests/bench tests/servers tests/stacks tests/unit | grep -vxF "$(printf '%s\n' $ALONE)" | beside || code=1
   one_by_one $ALONE
   ;;
 stacks)

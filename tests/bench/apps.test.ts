@@ -86,7 +86,7 @@ createServer(async (request, response) => {
   response.end(response.statusCode === 204 ? undefined : "x");
 }).listen(Number(process.env.PORT), "127.0.0.1");
 const burn = Number(process.env.BURN_MS ?? 0);
-const usedMs = () => process.cpuUsage().user / 1e3;
+const usedMs = () => Object.values(process.cpuUsage()).reduce((sum, us) => sum + us / 1e3, 0);
 if (burn > 0) setInterval(() => { for (const until = usedMs() + burn; usedMs() < until; ); }, 100);
 `;
   writeFileSync(join(app, "strict.js"), strict);
