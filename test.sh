@@ -13,7 +13,7 @@ setup_k6
 setup_database
 
 # Tests of what is measured: nothing else may run beside them.
-ALONE="tests/bench/agents.test.ts tests/bench/instrument.test.ts tests/bench/k6.test.ts tests/servers/hostile.test.ts"
+ALONE="tests/bench/agents.test.ts tests/bench/instrument.test.ts tests/bench/k6.test.ts"
 LIKELY="tests/unit tests/servers/contract.test.ts tests/servers/config.test.ts tests/bench/end-to-end.test.ts tests/bench/simulated.test.ts"
 
 # Long enough for any machine: only a hang fails.
@@ -53,7 +53,7 @@ case "$*" in
 all)
   build_stacks
   # The slowest folders first, stacks when they are built.
-  files tests/docker tests/bench tests/servers tests/stacks tests/unit | grep -vxF "$(printf '%s\n' $ALONE)" | beside || code=1
+  files tests/docker tests/bench tests/servers tests/unit tests/stacks | grep -vxF "$(printf '%s\n' $ALONE)" | beside || code=1
   one_by_one $ALONE
   ;;
 stacks)

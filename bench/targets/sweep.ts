@@ -13,6 +13,9 @@ export function sweep(): number {
   });
 }
 
+/** How long a process that was killed is waited for. */
+const MOST_MS = 5_000;
+
 let apps = 0;
 /** @returns a mark of its own for an app, as a variable of its environment, and what ends all that has it. */
 export function markApp(): { env: Record<string, string>; end: () => void } {
@@ -21,10 +24,11 @@ export function markApp(): { env: Record<string, string>; end: () => void } {
 }
 
 function endAll(isLeft: (mark: string) => boolean): number {
-  const left = processes().filter((pid) => {
+  const isOne = (pid: number) => {
     const mark = new RegExp(`(?:^|\0)${MARK}=([^\0]*)`).exec(read(pid, "environ"))?.[1];
     return mark !== undefined && isLeft(mark);
-  });
+  };
+  const left = processes().filter(isOne);
   for (const pid of left) {
     try {
       process.kill(pid, "SIGKILL");
@@ -32,6 +36,8 @@ function endAll(isLeft: (mark: string) => boolean): number {
       // it has ended since
     }
   }
+  // On a busy machine the kernel takes a moment.
+  for (const since = Date.now(); left.some(isOne) && Date.now() - since < MOST_MS; ) Bun.sleepSync(5);
   return left.length;
 }
 

@@ -108,7 +108,7 @@ if (burn > 0) setInterval(() => { for (const until = usedMs() + burn; usedMs() <
 
   const atRates = newFile();
   const loads = await finish(
-    bench(atRates, ...start, "--start", "timer=BURN_MS=20 node strict.js", ...header, "--load", "10%,40%"),
+    bench(atRates, ...start, "--start", "timer=BURN_MS=20 node strict.js", ...header, "--load", "5%,20%"),
   );
   expect([loads.code, loads.output]).toEqual([0, expect.stringContaining(" slices in ")]);
   const seen = rowsOf(atRates);

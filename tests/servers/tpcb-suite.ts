@@ -14,6 +14,8 @@ import { headersOf, rawHeaders } from "../http.ts";
 import { ask } from "../postgres.ts";
 
 const WRITERS = 10;
+/** Seconds by which a busy machine may be late. */
+const LATE = 20;
 const linux = process.platform === "linux";
 const DB_FILE = makeDatabase(`${scratch()}/data.db`, 10);
 
@@ -24,6 +26,9 @@ export interface Cell {
   readonly POSTGRES_PREPARE?: string;
   readonly POSTGRES_POOL?: string;
 }
+interface CellServer extends Server {
+  readonly name: string;
+}
 interface Answer {
   /** 0 where there was none. */
   readonly status: number;
@@ -33,7 +38,7 @@ interface Answer {
 
 async function answerOf(url: string, init?: RequestInit): Promise<Answer> {
   try {
-    const response = await fetch(url, { ...init, signal: AbortSignal.timeout((WAITS.answer + 2) * 1e3) });
+    const response = await fetch(url, { ...init, signal: AbortSignal.timeout((WAITS.answer + LATE) * 1e3) });
     const retryAfter = response.headers.get("retry-after");
     return { status: response.status, text: await response.text(), retryAfter };
   } catch (error) {
@@ -53,10 +58,10 @@ const error = (status: number, error: string) => ({ status, text: JSON.stringify
 
 let lastAid = 0;
 
-type Sent = Transfer & Answer;
+type Sent = Transfer & Answer & { readonly by: string };
 
 /** Lets writers loose, each transaction on an account of its own, until they are stopped or the server has ended. */
-function work(server: Server) {
+function work(server: CellServer) {
   const sent: Sent[] = [];
   let going = true;
   const isOver = () => server.child.exitCode !== null || server.child.signalCode !== null;
@@ -65,7 +70,7 @@ function work(server: Server) {
       const aid = ++lastAid;
       const transfer = { aid, tid: 1 + (aid % 10), bid: 1, delta: (aid % 10_001) - 5_000 };
       const answer = await post(server, transfer);
-      sent.push({ ...transfer, ...answer });
+      sent.push({ ...transfer, ...answer, by: server.name });
       if (answer.status !== 200) await sleep(20);
     }
   };
@@ -142,7 +147,7 @@ export function tpcbSuite(alone: readonly Cell[], cells: readonly Cell[]) {
   const start = async (cell: Cell, database: string) => {
     const server = await startServer({ STORE: "postgres", DATABASE_URL: database, DB_FILE, ...cell });
     running.push(server);
-    return server;
+    return { ...server, name: nameOf(cell) };
   };
 
   describe("answers", () => {
