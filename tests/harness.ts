@@ -97,7 +97,10 @@ export function descriptorsOf(pid: number, file: string): string[] {
 }
 
 /** Starts a server, the one that SERVER names unless a command is given, and waits until it answers. */
-export async function startServer(env: Record<string, string>, command = ["sh", "servers/start.sh"]): Promise<Server> {
+/** Starts what SERVER names; tests of a stack have built it before. */
+export const START = ["sh", "servers/start.sh", "built"];
+
+export async function startServer(env: Record<string, string>, command = START): Promise<Server> {
   const port = await freePort();
   const program = run(command, { HOST: "127.0.0.1", PORT: String(port), ...env });
   const url = `http://127.0.0.1:${port}`;

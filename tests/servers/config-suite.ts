@@ -2,7 +2,7 @@
 import { expect } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { finish, makeDatabase, scratch } from "../harness.ts";
+import { finish, makeDatabase, START, scratch } from "../harness.ts";
 
 /** What is set, and what is said of it. */
 export type Mistake = readonly [env: Record<string, string>, message: RegExp];
@@ -36,7 +36,7 @@ export const OF_LISTENING: readonly Mistake[] = [[{ HOST: "192.0.2.1" }, /192\.0
 export async function expectRefused(server: string, mistakes: readonly Mistake[], file = database): Promise<void> {
   const port = String(20_000 + (process.pid % 10_000)); // below those that the kernel gives to test files beside this one
   for (const [env, message] of mistakes) {
-    const { code, output } = await finish(["sh", "servers/start.sh"], {
+    const { code, output } = await finish(START, {
       SERVER: server,
       DB_FILE: file,
       PORT: port,

@@ -10,6 +10,7 @@ import {
   finish,
   makeDatabase,
   type Server,
+  START,
   scratch,
   startServer,
   stopServer,
@@ -340,7 +341,7 @@ export function contractSuite({ server: name, runtime, framework, driver, worker
 
   test("the port is refused to another server", async () => {
     const env = { SERVER: name, DB_FILE: file, HOST: "127.0.0.1", PORT: String(server.port), WORKERS: String(workers) };
-    const { code, output } = await finish(["sh", "servers/start.sh"], env);
+    const { code, output } = await finish(START, env);
     expect([code, output]).toEqual([1, `127.0.0.1:${server.port} is taken: choose another with PORT or HOST\n`]);
   });
 

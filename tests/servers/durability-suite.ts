@@ -17,7 +17,7 @@ import { findPrograms, type Postgres, startPostgres } from "../../bench/stores/p
 import { freePort } from "../../bench/targets/free-port.ts";
 import { readIdentity } from "../../bench/targets/target.ts";
 import { family } from "../../bench/targets/usage.ts";
-import { describeIf, run, type Server, scratch, startServer, testIf, until, works } from "../harness.ts";
+import { describeIf, run, type Server, START, scratch, startServer, testIf, until, works } from "../harness.ts";
 
 const LONG = process.env.LONG === "1";
 const KILLS = LONG ? 20 : 2;
@@ -454,7 +454,7 @@ export function durabilitySuite(
           await other.unsafe("BEGIN");
           await other.unsafe("LOCK TABLE migration IN SHARE MODE");
           const waiting = "FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
-          const program = run(["sh", "servers/start.sh"], { ...settings, PORT: String(await freePort()) });
+          const program = run(START, { ...settings, PORT: String(await freePort()) });
           await until(async () => (await query(url, `SELECT 1 ${waiting}`)).length > 0);
           kill(program.pid);
           await query(url, `SELECT pg_terminate_backend(pid) ${waiting}`);

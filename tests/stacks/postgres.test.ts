@@ -26,7 +26,8 @@ describeIf(findPrograms() !== null, "PostgreSQL is not installed", "Postgres", (
     describeIf(isBuilt, reason, server, () => {
       const { runtime, clients, processes } = stack;
 
-      describe.each(clients)("%s", (client) => {
+      const isStore = (client: string) => stores.some((one) => one.server === server && one.client === client);
+      describe.each(clients.filter((client, i) => i === 0 || isStore(client)))("%s", (client) => {
         const env = { SERVER: server, STORE: "postgres", POSTGRES_CLIENT: client, DB_FILE };
         const user = (what: string) => shared().newUser(`${server}-${client.replace(/\W/g, "-")}-${what}`);
         const ends = async ({ child, ended }: Server) => {
@@ -34,10 +35,11 @@ describeIf(findPrograms() !== null, "PostgreSQL is not installed", "Postgres", (
           expect(await ended).toEqual({ code: 0, signal: null });
         };
 
-        for (const [POSTGRES_PREPARE, workers] of [
-          ["true", processes ? 2 : 1],
-          ["false", 1],
-        ] as const) {
+        const ways = [
+          { POSTGRES_PREPARE: "true", workers: processes ? 2 : 1 },
+          ...(isStore(client) ? [{ POSTGRES_PREPARE: "false", workers: 1 }] : []),
+        ];
+        for (const { POSTGRES_PREPARE, workers } of ways) {
           describe(`prepare=${POSTGRES_PREPARE} *${workers}`, () => {
             let one: Server;
             beforeAll(async () => {
@@ -66,7 +68,7 @@ describeIf(findPrograms() !== null, "PostgreSQL is not installed", "Postgres", (
           });
         }
 
-        if (!stores.some((one) => one.server === server && one.client === client)) return;
+        if (!isStore(client)) return;
 
         test("of servers that start at once on an empty database, each starts", async () => {
           const DATABASE_URL = await user("at-once");
@@ -92,7 +94,7 @@ describeIf(findPrograms() !== null, "PostgreSQL is not installed", "Postgres", (
         });
       });
 
-      if (!stores.some((one) => one.server === server)) return;
+      if (!clients.some(isStore)) return;
       test("mistakes are one line", () => {
         const away = "postgres://me:secret@127.0.0.1:1/my";
         // The other files' database went with their tests.

@@ -20,8 +20,9 @@ export function tpcbOf(isMeant: (stack: Stack) => boolean): void {
         clients.map((POSTGRES_CLIENT) => ({ runtime, cell: { SERVER, POSTGRES_CLIENT } })),
       );
     // Frameworks of a language share what asks Postgres.
-    const alone = firstOfEach(cells, ({ runtime, cell }) => `${runtime} ${cell.POSTGRES_CLIENT}`);
     const cellsOf = (all: typeof cells) => all.map(({ cell }) => cell);
-    if (alone.length > 0) tpcbSuite(cellsOf(alone), inAllWays(cellsOf(cells)));
+    const alone = cellsOf(firstOfEach(cells, ({ runtime, cell }) => `${runtime} ${cell.POSTGRES_CLIENT}`));
+    const others = cellsOf(firstOfEach(cells, ({ cell }) => cell.SERVER)).filter((cell) => !alone.includes(cell));
+    if (alone.length > 0) tpcbSuite(alone, [...inAllWays(alone), ...others]);
   });
 }
