@@ -35,13 +35,19 @@ beside() {
     bun test --timeout "$TIMEOUT_MS" --reporter=junit --reporter-outfile="$name.xml" "$1" >"$name.log" 2>&1
     code=$?
     cat "$name.log"
+    [ -f "$name.xml" ] || {
+      echo "<testsuites name=\"bun test\" tests=\"1\" failures=\"1\" skipped=\"0\">"
+      echo "<testcase name=\"it could not be read\" classname=\"\" file=\"$1\">"
+      echo "<failure>"
+    } >"$name.xml"
     exit "$code"' file
 }
 
 # The servers in other languages are built once, where others are tested meanwhile; a build that fails is told by its tests.
 export BUILDS_FILE="$REPORTS/builds.json"
 build_stacks() {
-  setsid bun tests/stacks/build.ts >/dev/null 2>&1 &
+  # Tests ask what a server answers, not how fast: Rust is compiled in half the time so.
+  CARGO_PROFILE_RELEASE_OPT_LEVEL=1 setsid bun tests/stacks/build.ts >/dev/null 2>&1 &
   export BUILDING=$!
   trap 'kill -- "-$BUILDING" 2>/dev/null || true' EXIT
   trap 'exit 130' INT TERM

@@ -10,8 +10,13 @@ import { emptyContents, expectContent } from "../servers/handwritten-suite.ts";
 import { buildAll, firstOfEach } from "./build.ts";
 
 const builds = buildAll();
-/** Servers of one folder share what reads their configuration. */
-const readers = new Set(firstOfEach(Object.entries(STACKS), ([, stack]) => folderOf(stack)).map(([server]) => server));
+const all = Object.entries(STACKS).map(([server, stack]) => ({ server, stack, folder: folderOf(stack) }));
+/** Servers of one folder share what reads their configuration, and their drivers. */
+const readers = firstOfEach(all, ({ folder }) => folder).map(({ server }) => server);
+const drivers = firstOfEach(
+  all.flatMap((one) => one.stack.drivers.map((driver) => ({ ...one, driver }))),
+  ({ folder, driver }) => `${folder} ${driver}`,
+);
 const DB_FILE = makeDatabase(join(scratch(), "data.db"), 100_000);
 
 /** What a server answers: of rows, which are drawn, their columns. */
@@ -28,9 +33,10 @@ function answersOf({ url }: Server) {
 
 for (const [server, stack] of Object.entries(STACKS)) {
   const { isBuilt = false, reason = "" } = builds.get(server) ?? {};
-  const { byHand, runtime, framework, drivers, processes, workloads } = stack;
+  const { byHand, runtime, framework, processes, workloads } = stack;
   describeIf(isBuilt, reason, server, () => {
-    for (const [i, driver] of drivers.entries()) {
+    for (const [i, driver] of stack.drivers.entries()) {
+      if (i > 0 && !drivers.some((one) => one.server === server && one.driver === driver)) continue;
       const workers = processes && i === 0 ? 2 : 1;
       const content = workloads.includes("content");
       describe(`${driver}*${workers}`, () =>
@@ -39,7 +45,7 @@ for (const [server, stack] of Object.entries(STACKS)) {
     const others: Mistake[] = [
       [
         { SQLITE_DRIVER: "sqlite9" },
-        new RegExp(`^SQLITE_DRIVER is "sqlite9": on ${runtime} set it to one of ${drivers.join(" ")}$`),
+        new RegExp(`^SQLITE_DRIVER is "sqlite9": on ${runtime} set it to one of ${stack.drivers.join(" ")}$`),
       ],
       ...(processes ? [] : [[{ WORKERS: "2" }, /^WORKERS is "2": .* every core by threads: leave it out$/] as const]),
     ];
@@ -59,6 +65,6 @@ for (const [server, stack] of Object.entries(STACKS)) {
       });
     }
     test("mistakes are one line", () =>
-      expectRefused(server, [...OF_LISTENING, ...others, ...(readers.has(server) ? MISTAKES : [])]));
+      expectRefused(server, [...OF_LISTENING, ...others, ...(readers.includes(server) ? MISTAKES : [])]));
   });
 }
