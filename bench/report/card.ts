@@ -207,13 +207,16 @@ function matters({ endpoints, manifest }: Report): string[] {
   const slowest = ({ rows }: Endpoint) => Math.min(...rows.map(({ goodput }) => goodput.estimate));
   const [heaviest] = closed.toSorted((a, b) => slowest(a) - slowest(b));
   if (!heaviest || heaviest.rows.length < 2) return [];
-  const rates = heaviest.rows.flatMap(({ verdict, goodput }) => (UNRANKED.has(verdict) ? [] : [goodput.estimate]));
+  const atLimit = heaviest.rows.filter(({ verdict }) => !UNRANKED.has(verdict));
+  const [one] = atLimit;
+  if (!one) return [`Not known: at ${heaviest.endpoint} no server was at its own limit`];
+  const rates = atLimit.map(({ goodput }) => goodput.estimate);
   const cores = manifest?.cores ? parseCpuList(manifest.cores.server).length : 0;
   const where = cores === 0 ? "" : ` on ${cores === 1 ? "one core" : `${cores} cores`}`;
   const of = rates.length === heaviest.rows.length ? "all" : `${rates.length} of ${heaviest.rows.length}`;
   return [
-    rates.length === 0
-      ? `Not known: at ${heaviest.endpoint} no server was at its own limit`
+    rates.length === 1
+      ? `At ${heaviest.endpoint} only ${one.name} was at its own limit: ${count(one.goodput.estimate)} requests/s${where}`
       : `At ${heaviest.endpoint} ${of} answer ${count(Math.min(...rates))}–${count(Math.max(...rates))} requests/s${where}`,
   ];
 }

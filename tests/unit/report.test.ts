@@ -9,6 +9,7 @@ import { findFile, PUBLISHED, RESULTS, readText, runFile, runsIn, writeWhole } f
 import type { Manifest } from "../../bench/records/manifest.ts";
 import { RESULT_COLUMNS } from "../../bench/records/results.ts";
 import { appendSlices, PROTOCOL, readSlices, type Slice } from "../../bench/records/slices.ts";
+import { card } from "../../bench/report/card.ts";
 import { agreement, compareRuns, comparison } from "../../bench/report/compare.ts";
 import { DOCS, filled, MACHINES, PICTURE, placesOf } from "../../bench/report/docs.ts";
 import { otherTables } from "../../bench/report/format.ts";
@@ -224,6 +225,17 @@ test("a choice that no duet compared has no CPU time, but its requests per secon
   const effect = found.find(({ factor }) => factor === "driver");
   expect([effect?.to, effect?.cpu, effect?.goodput.estimate]).toEqual(["better-sqlite3", null, expect.any(Number)]);
   expect(report.answer.join()).not.toMatch(/NaN|undefined|null/);
+});
+
+test("the card names the one server that was at its limit where the others' client was", () => {
+  const seen = (one: string) =>
+    known().map((slice) =>
+      slice.kind === "duet" || slice.name === one ? slice : { ...slice, verdict: "client-bound" as const },
+    );
+  expect(card(reportOf(seen("node-raw"), null))).toContainEqual(
+    expect.stringMatching(/^Does it matter\? At \S+ only node-raw was at its own limit: [\d,]+ requests\/s$/),
+  );
+  expect(card(reportOf(seen("none"), null))).toContainEqual(expect.stringContaining("no server was at its own limit"));
 });
 
 describe("the order of rows", () => {
