@@ -96,10 +96,10 @@ export function descriptorsOf(pid: number, file: string): string[] {
   return readdirSync(`/proc/${pid}/fd`).filter(isOpenAs);
 }
 
-/** Starts a server, the one that SERVER names unless a command is given, and waits until it answers. */
-/** Starts what SERVER names; tests of a stack have built it before. */
+/** Replaces itself with what SERVER names; tests of a stack have built it before. */
 export const START = ["sh", "servers/start.sh", "built"];
 
+/** Starts a server, the one that SERVER names unless a command is given, and waits until it answers. */
 export async function startServer(env: Record<string, string>, command = START): Promise<Server> {
   const port = await freePort();
   const program = run(command, { HOST: "127.0.0.1", PORT: String(port), ...env });

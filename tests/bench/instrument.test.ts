@@ -267,8 +267,7 @@ describeIf(existsSync(toxiproxy), "toxiproxy could not be built with Go", "behin
 
   test("160 ms are network-bound for two servers, and duets order them all the same", async () => {
     const lateness = watchLateness();
-    const lines = await linesTo(servers, latency);
-    const far = await measured(["--endpoints", HEAVY, "--seconds", "1.5", "--warmup", "500", ...lines]);
+    const far = await measured(["--endpoints", HEAVY, "--seconds", "1.5", ...(await linesTo(servers, latency))]);
     const values = (rows: typeof far.solos, column: string) =>
       rows.map((row) => Number(row[column])).sort((a, b) => a - b);
     expect(values(far.solos, "QPS").at(-1)).toBeLessThan(625); // 100 connections ÷ 160 ms
@@ -310,7 +309,7 @@ testIf(
       const url = "http://198.18.0.2:3000";
       await until(async () => (await fetch(url).catch(() => null))?.ok === true);
       const lateness = watchLateness();
-      const { output, solos } = await measured(["--endpoints", HEAVY, "--seconds", "2", "--warmup", "500", url]);
+      const { output, solos } = await measured(["--endpoints", HEAVY, "--seconds", "2", url]);
       const calm = lateness() > VERY_LATE_MS ? [] : quiet(solos, 0.1);
       expectVerdict(solos, "bandwidth-bound", calm);
       if (!verdictsOf(solos).includes("bandwidth-bound")) return;
@@ -371,7 +370,7 @@ testIf(
   "duets of pinned servers need Linux",
   "self-test on one server: equal copies are not called different, nor is 5 % more work called less",
   async () => {
-    const args = ["--servers", "bun-hono", "--endpoints", "/sqlite/random-5fields/5", "--seconds", "12", ...WARMUP];
+    const args = ["--servers", "bun-hono", "--endpoints", "/sqlite/random-5fields/5", "--seconds", "20", ...WARMUP];
     const { code, output } = await finish(["./bench.sh", "self-test", ...args, "--results", newFile()]);
     expect([code, output]).toEqual([0, expect.stringContaining("duets, until decided")]);
     const [same, more, ...others] = output.split("\n").filter((line) => line.startsWith("bun-hono "));

@@ -31,7 +31,7 @@ function answersOf({ url }: Server) {
   ]);
 }
 
-for (const [server, stack] of Object.entries(STACKS)) {
+for (const { server, stack } of all) {
   const { isBuilt = false, reason = "" } = builds.get(server) ?? {};
   const { byHand, runtime, framework, processes, workloads } = stack;
   describeIf(isBuilt, reason, server, () => {
