@@ -49,19 +49,23 @@ export interface Comparing {
   readonly besides?: (block: number, endpoint: string, targets: readonly Target[]) => Promise<void>;
 }
 
-/** Who plays in the duets of one endpoint in one block, and who is named first in every other block. */
+/** Who plays in the duets of one endpoint in one block, and whose generator starts first. */
 const DUETS = [
   [0, 1],
   [1, 0],
   [0, 1],
   [1, 0],
 ] as const;
+/**
+ * The first comes into a duet from the one before as often as its partners do, as who was idle is dearer. The second copy
+ * is dearest when it first plays: that is against the other copy, and they take turns at it.
+ */
 const GUARDED = [
   [0, 1],
-  [2, 0],
   [1, 2],
-  [1, 0],
+  [2, 0],
   [0, 2],
+  [1, 0],
 ] as const;
 
 /**
@@ -112,7 +116,10 @@ export async function compareUntilDecided(
         : outcomes.map((one, i) => (isDecided(one) ? one : outcomeOf(seen[i] as (typeof seen)[0], true)));
     }
     session.warmth = {};
-    await withTargets(session, specs, async (targets) => {
+    // Who is started last is first in the next block.
+    const inTurn = <T>(all: readonly T[]) => (block % 2 === 0 ? all.toReversed() : all);
+    await withTargets(session, inTurn(specs), async (started) => {
+      const targets = inTurn(started);
       const [a, b] = targets.map(({ name }) => name) as [string, string];
       session.progress.now(`${a} and ${b}: block ${block - before}`);
       await warmRestarted(
@@ -126,12 +133,13 @@ export async function compareUntilDecided(
         await warmEndpoint(session, targets, endpoint);
         if (targets.some(({ name }) => warmthOf(session, name, endpoint).steady === false)) one.warming++;
         const from = session.slices.length;
-        for (const pair of (isGuarded ? GUARDED : DUETS).map((pair) => (block % 2 === 0 ? pair : pair.toReversed()))) {
+        for (const pair of isGuarded ? GUARDED : DUETS) {
           await duet(session, block, endpoint, pair.map((i) => targets[i]) as [Target, Target]);
         }
         const slices = session.slices.slice(from);
         push(one.logRatios, logRatiosOf(slices, a, [b, targets[2]?.name]));
-        push(one.guards, logRatiosOf(slices, targets[2]?.name, [b]));
+        const [original, copy] = [b, targets[2]?.name ?? b].toSorted();
+        push(one.guards, logRatiosOf(slices, copy, [original]));
         one.cpuUs.push(
           ...slices.flatMap(({ name, cpuUsPerRequest }) => (name === a && cpuUsPerRequest ? [cpuUsPerRequest] : [])),
         );
