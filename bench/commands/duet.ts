@@ -118,9 +118,10 @@ async function gate(
       },
       besides: async (block, endpoint, [head, base]) => {
         if (!rates.has(endpoint)) rates.set(endpoint, RATE * goodputOf(session, endpoint));
-        const both = block % 4 === 1 ? [head, base] : [base, head];
+        // Two blocks of four, in one of which the head was started first.
+        const both = { 1: [head, base], 2: [base, head] }[block % 4];
         const rate = rates.get(endpoint) as number;
-        if (rate >= 1 && block % 2 === 1) await duetAtRate(session, block, endpoint, both as [Target, Target], rate);
+        if (both && rate >= 1) await duetAtRate(session, block, endpoint, both as [Target, Target], rate);
       },
     });
     const reason = suspect?.guard

@@ -48,9 +48,9 @@ test("self-test in simulated time: duets see 5 % more work and no difference whe
       .map(({ outcome }) => outcome);
   const times = (outcomes: readonly string[], one: string) => outcomes.filter((outcome) => outcome === one).length;
   expect(said("duets", 0)).toHaveLength(20);
-  expect(times(said("duets", 0), "same")).toBeGreaterThanOrEqual(18);
-  // About 1 of 20 is not seen in the time: more than 3 in 1 run of 60.
-  expect(times(said("duets", HANDICAP), "slower")).toBeGreaterThanOrEqual(17);
+  // Each is wrong in at most 5 %: more than 3 of 20 are so in 1 of 60 runs.
+  expect(times(said("duets", 0), "same")).toBeGreaterThanOrEqual(17);
+  expect(times(said("duets", HANDICAP), "slower")).toBeGreaterThanOrEqual(18);
   expect(times(said("one", 0), "same")).toBeLessThan(10);
   expect(times(said("in turn", HANDICAP), "slower")).toBeLessThan(10);
 });
