@@ -46,15 +46,19 @@ export async function lookAtMachine({ manifest, progress, signal }: Session, blo
   if (seen) manifest.fingerprints.push({ block, ...seen });
 }
 
-/** All targets up and checked, then all down, whatever happens. */
+/**
+ * All targets up and checked, then all down, whatever happens.
+ * @param names in this run, one for each of `specs`; their own, or those of twins, if left out
+ */
 export async function withTargets<T>(
   session: Session,
   specs: readonly TargetSpec[],
   use: (targets: Target[]) => Promise<T>,
+  names: readonly string[] = [],
 ): Promise<T> {
   const targets: Target[] = [];
   try {
-    for (const spec of specs) targets.push(await startTarget(session, spec));
+    for (const [i, spec] of specs.entries()) targets.push(await startTarget(session, spec, names[i]));
     return await use(targets);
   } finally {
     await stopAll(session);

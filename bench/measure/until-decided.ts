@@ -82,6 +82,7 @@ export async function compareUntilDecided(
   const since = session.now();
   const elapsed = () => (session.now() - since) / 1e3;
   let behind = 0;
+  let names: readonly string[] = [];
   const seen = endpoints.map((endpoint) => ({
     endpoint,
     logRatios: [] as number[],
@@ -116,11 +117,12 @@ export async function compareUntilDecided(
         : outcomes.map((one, i) => (isDecided(one) ? one : outcomeOf(seen[i] as (typeof seen)[0], true)));
     }
     session.warmth = {};
-    // Who is started last is first in the next block.
-    const inTurn = <T>(all: readonly T[]) => (block % 2 === 0 ? all.toReversed() : all);
-    await withTargets(session, inTurn(specs), async (started) => {
+    // Who is started last is first in the next block; each keeps its name.
+    const inTurn = <T>(all: readonly T[]) => ((block - before) % 2 === 0 ? all.toReversed() : all);
+    const compare = async (started: readonly Target[]) => {
       const targets = inTurn(started);
-      const [a, b] = targets.map(({ name }) => name) as [string, string];
+      names = targets.map(({ name }) => name);
+      const [a, b] = names as [string, string];
       session.progress.now(`${a} and ${b}: block ${block - before}`);
       await warmRestarted(
         session,
@@ -138,14 +140,15 @@ export async function compareUntilDecided(
         }
         const slices = session.slices.slice(from);
         push(one.logRatios, logRatiosOf(slices, a, [b, targets[2]?.name]));
-        const [original, copy] = [b, targets[2]?.name ?? b].toSorted();
+        const [original, copy] = inTurn(names.slice(1));
         push(one.guards, logRatiosOf(slices, copy, [original]));
         one.cpuUs.push(
           ...slices.flatMap(({ name, cpuUsPerRequest }) => (name === a && cpuUsPerRequest ? [cpuUsPerRequest] : [])),
         );
         await besides?.(block, endpoint, targets);
       }
-    });
+    };
+    await withTargets(session, inTurn(specs), compare, inTurn(names));
     for (const one of open) one.seconds = elapsed();
     session.manifest.blocks.push({ block, turns: [], warmup: session.warmth });
     session.save();
