@@ -104,6 +104,9 @@ export interface Coldness {
 /** Within this, ln scale, a window counts as warm: about twice the noise of a window. */
 const NEARLY = 0.1;
 
+/** Whether a server that rested after its first turn still costs more than it did then: it may have dropped compiled code. */
+export const isColdAgain = (all: readonly Window[]): boolean => (changeOf(all) ?? 0) > NEARLY;
+
 /** @returns the windows right after a restart that had a reference, on the same cores; none where they are fewer than four. */
 export function descentOf(windows: readonly Window[]): readonly Window[] {
   const first = windows.filter(({ turn, referenceUs }) => turn === windows[0]?.turn && referenceUs !== null);

@@ -4,7 +4,7 @@ import { compareUntilDecided } from "../measure/until-decided.ts";
 import type { Workload } from "../plan/endpoints.ts";
 import { partsOf } from "../plan/names.ts";
 import { makePlan } from "../plan/plan.ts";
-import { PAIR, pairEndpoints, pairOf } from "../plan/presets.ts";
+import { PAIR, pairEndpoints, pairOf, warmedUp } from "../plan/presets.ts";
 import { type LocalSpec, parseTarget, SERVERS, STACKS } from "../plan/targets.ts";
 import { outcome } from "../report/lines.ts";
 import { showProgress } from "../report/progress.ts";
@@ -43,11 +43,10 @@ export async function pairSession(
     preset: "quick",
     seed: 0,
   } as const;
-  const pairAmount = pairOf(workload, amount);
   const plan = {
     ...makePlan(options, SERVERS),
     targets: [],
-    amount: { ...pairAmount, warmRequests: warmup ?? pairAmount.warmRequests },
+    amount: warmedUp(pairOf(workload, amount), warmup),
   };
   return newSession(plan, splitCores(), results, showProgress(seconds), signal);
 }

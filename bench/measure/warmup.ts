@@ -1,5 +1,6 @@
 import {
   isChanging,
+  isColdAgain,
   LEAST_WINDOWS,
   MOST_WINDOWS,
   noiseOf,
@@ -65,7 +66,8 @@ const REFERENCE = "bun-raw";
 
 /**
  * Right before the slices of an endpoint: windows of load on all targets at once, on the cores where they are measured,
- * until the rule finds no change; who is steady leaves. After the most windows a target that still changes is warming.
+ * until the rule finds no change, and in a second turn until they are no colder than in the first; who is steady leaves.
+ * After the most windows a target that still changes is warming.
  * @returns about the mean latency of each target alone, ms.
  */
 export async function warmEndpoint(
@@ -86,8 +88,9 @@ export async function warmEndpoint(
     const noise = noiseOf(series);
     loaded = loaded.filter(({ name }, i) => {
       const changing = isChanging(series[i] as number[], noise);
-      warmthOf(session, name, endpoint).steady = !changing;
-      return changing;
+      const warmth = warmthOf(session, name, endpoint);
+      warmth.steady = !changing;
+      return changing || isColdAgain(warmth.windows);
     });
   }
   return latencies;

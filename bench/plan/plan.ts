@@ -3,7 +3,7 @@ import { UsageError } from "../../shared/errors.ts";
 import { isOurPost, type Requests, requestOf } from "../load/requests.ts";
 import { SEQUENCE, TRANSACTION, WORKLOADS, type Workload } from "./endpoints.ts";
 import { nameAtRate, nameWith } from "./names.ts";
-import { AGENTS_SECONDS, amountsOf, type PRESETS, type PresetAmounts } from "./presets.ts";
+import { AGENTS_SECONDS, amountsOf, type PRESETS, type PresetAmounts, warmedUp } from "./presets.ts";
 import { baseOf, type EngineSpec, type LocalSpec, onStore, parseTarget, type TargetSpec } from "./targets.ts";
 
 export interface Plan {
@@ -96,7 +96,7 @@ export function makePlan(options: Options, servers: readonly string[]): Plan {
     const workloads = writes === TRANSACTION ? "tpcb" : "content or users";
     throw new UsageError(`"${writes}" writes: give --workload ${workloads}, and servers get a store of their own`);
   }
-  const preset = amountsOf(workload, options.preset);
+  const preset = warmedUp(amountsOf(workload, options.preset), options.warmup);
   /** Between two sends of one connection, at a fixed rate. */
   const interval = options.rate === undefined ? 0 : connections / options.rate;
   const least = options.agents?.length ? AGENTS_SECONDS : 0;
@@ -112,7 +112,6 @@ export function makePlan(options: Options, servers: readonly string[]): Plan {
     duetSeconds: seconds ?? Math.max(preset.duetSeconds, least),
     soloSeconds,
     windowSeconds: preset.windowSeconds * scale,
-    warmRequests: options.warmup ?? preset.warmRequests,
   };
   const ours = options.servers.length > 0 || urls.length + apps.length > 0 ? options.servers : servers;
   const started: TargetSpec[] = ours.map((text) => {

@@ -66,6 +66,13 @@ export const amountsOf = (workload: Workload, preset: keyof typeof PRESETS): Pre
   ...(WORKLOADS[workload].byK6 && BY_K6[preset]),
 });
 
+/** `--warmup`: where it asks for more requests, windows are as much longer, as a slow server answers few in one. */
+export const warmedUp = (amount: PresetAmounts, warmRequests = amount.warmRequests): PresetAmounts => ({
+  ...amount,
+  warmRequests,
+  windowSeconds: amount.windowSeconds * Math.max(1, warmRequests / amount.warmRequests),
+});
+
 /** For `duet`, `tax` and `self-test`, which restart two targets until they are decided. */
 export const PAIR: PresetAmounts = {
   blocks: 0,

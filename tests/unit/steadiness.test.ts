@@ -6,6 +6,7 @@ import {
   changeOf,
   coldnessOf,
   isChanging,
+  isColdAgain,
   LEAST_WINDOWS,
   MOST_WINDOWS,
   noiseOf,
@@ -162,6 +163,19 @@ test("a change is one of more than 3 % and more than the noise explains", () => 
   expect(isChanging([0, 0, 0.04], 0.02)).toBe(false);
   expect(isChanging([1, 1, 1, 0, 0, 0], 0.02)).toBe(false); // only the latest half counts
   expect(isChanging([1, 1, 1, 1, 0, 0], 0.02)).toBe(true);
+});
+
+test("a server that rested is cold until a window is nearly what it was in its first turn", () => {
+  const after = (...costs: number[]) =>
+    isColdAgain(
+      [[10, 10, 11], costs].flatMap((turn, i) =>
+        turn.map((costUs, n) => ({ requests: n + 1, costUs, referenceUs: 1, turn: i + 1 })),
+      ),
+    );
+  expect(after(40, 22, 10)).toBe(true);
+  expect(after(40, 22, 10, 10.5)).toBe(false);
+  expect(after(10, 5, 5)).toBe(false); // warmer than before: the change is told as one
+  expect(after(40, 22)).toBe(false); // not known yet
 });
 
 test("how a server's cost changed is known by the windows of its two turns", () => {
