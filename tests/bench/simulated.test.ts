@@ -5,6 +5,7 @@ import jStat from "jstat";
 import { median } from "../../bench/analysis/statistics.ts";
 import { measureGate } from "../../bench/measure/gate.ts";
 import { compareUntilDecided } from "../../bench/measure/until-decided.ts";
+import { warmEndpoint, warmRestarted, warmthOf } from "../../bench/measure/warmup.ts";
 import { makePlan } from "../../bench/plan/plan.ts";
 import { GATE, GATE_SECONDS, PAIR, PAIR_ENDPOINTS } from "../../bench/plan/presets.ts";
 import { type LocalSpec, parseTarget, SERVERS } from "../../bench/plan/targets.ts";
@@ -62,6 +63,26 @@ test("servers of known schedule come out within 3 % of the truth, or as warming"
   expect(findings).toHaveLength(4);
   expect(findings.filter(({ isRight }) => !isRight)).toEqual([]);
   expect(findings.slice(0, 3).map(({ warming }) => warming)).toEqual([null, null, null]);
+});
+
+test("a server that dropped compiled code while it rested is loaded until it has it again", async () => {
+  const plan = makePlan({ ...OPTIONS, preset: "standard", endpoints: ["/plain"], servers: ["bun-raw"] }, SERVERS);
+  let [answered, coldUntil] = [0, 20_000];
+  const cost: Cost = ({ name }, _, n) => {
+    if (name === "reference") return 20;
+    answered = n;
+    return n < coldUntil ? 60 : 20;
+  };
+  const session = await simulate(plan, newFile(), cost, { restart: 0, slice: 0.02, host: 0 });
+  const target = await session.start(parseTarget("bun-raw", SERVERS), undefined, session.signal);
+  const turn = async () => {
+    await warmEndpoint(session, [target], "/plain");
+    return Math.round(warmthOf(session, target.name, "/plain").windows.at(-1)?.costUs ?? 0);
+  };
+  await warmRestarted(session, [target], ["/plain"]);
+  expect(await turn()).toBeWithin(18, 23);
+  coldUntil = answered + 5_000; // flat for three windows
+  expect(await turn()).toBeWithin(18, 23);
 });
 
 test("duets end as soon as they can tell, and when the time is up", async () => {
