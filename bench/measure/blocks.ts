@@ -120,7 +120,7 @@ async function measureBlock(session: Session, block: number): Promise<void> {
       const older = session.up.find((one) => one.name === partner);
       const target = await startTarget(session, spec, name);
       progress.now(`block ${block} ${name}: warm-up`);
-      await warmRestarted(session, [target], plan.endpoints);
+      await warmRestarted(session, [target], plan.endpoints, older);
       await calibrateGenerator(session, target);
       progress.done(duration(plan).start);
       for (const step of steps) await takeStep(session, block, step, older ? [older, target] : [target]);

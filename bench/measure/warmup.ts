@@ -24,11 +24,13 @@ const LEAST_SECONDS = 0.2;
  * After a restart: loads all targets at once, endpoint after endpoint, each until it has answered the least number of
  * requests; who has leaves, so that the slow ones get the time. They may use every core meanwhile. In every other round the
  * reference is beside them, so that it is seen how long they are slow.
+ * @param older is beside them in the other rounds, as it will be measured again: V8 drops the code of who rests for seconds
  */
 export async function warmRestarted(
   session: Session,
   targets: readonly Target[],
   endpoints: readonly string[],
+  older: Target | null = null,
 ): Promise<void> {
   const { plan, cores } = session.manifest;
   const { warmRequests, windows } = plan.amount;
@@ -45,7 +47,7 @@ export async function warmRestarted(
     const since = session.now();
     for (let round = 0; late().length > 0 && session.now() - since < MOST_SECONDS * 1e3; round++) {
       const loaded = late();
-      const beside = windows >= LEAST_WINDOWS && round % 2 === 0 ? session.reference : null;
+      const beside = round % 2 === 1 ? older : windows >= LEAST_WINDOWS ? session.reference : null;
       for (const endpoint of all) {
         for (const { target, load } of await window(session, loaded, endpoint, windowSeconds, beside, roaming.cores)) {
           asked.set(target.name, (asked.get(target.name) as number) + load.requests);
@@ -116,7 +118,7 @@ export function warmthOf(session: Session, name: string, endpoint: string): Warm
 /**
  * Loads targets at once, and keeps what a request cost.
  * @param seconds of load per server
- * @param reference loaded beside them
+ * @param beside the reference, or another one whose cost is not kept
  * @param cores of the generators, where all roam
  */
 async function window(
@@ -124,24 +126,25 @@ async function window(
   targets: readonly Target[],
   endpoint: string,
   seconds: number,
-  reference: Target | null,
+  beside: Target | null,
   cores?: string,
 ): Promise<Measured[]> {
   const { connections } = session.manifest.plan;
-  const beside = reference ? [reference] : [];
-  const options = { connections, seconds: seconds * (targets.length + beside.length) };
+  const { reference } = session;
+  const all = [...targets, ...(beside ? [beside] : [])];
+  const options = { connections, seconds: seconds * all.length };
   const place = (target: Target) => (target === reference && !ENDPOINTS.includes(endpoint) ? "/plain" : endpoint);
-  const seen = await together(session, [...beside, ...targets], place, options, cores);
+  const seen = await together(session, all, place, options, cores);
   session.manifest.seconds.loaded += options.seconds;
-  const [first] = seen;
-  const measured = seen.slice(beside.length);
+  const measured = seen.slice(0, targets.length);
+  const ofReference = seen.find(({ target }) => target === reference);
   for (const one of measured) {
     if (one.load.goodput === 0) continue; // the slices will say what is wrong
     const { windows, turn } = warmthOf(session, one.target.name, endpoint);
     windows.push({
       requests: (windows.at(-1)?.requests ?? 0) + one.load.requests,
       costUs: costOf(one),
-      referenceUs: reference && first ? costOf(first) : null,
+      referenceUs: ofReference ? costOf(ofReference) : null,
       turn,
     });
   }

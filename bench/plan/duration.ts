@@ -11,7 +11,7 @@ const WARMUP_OVERHEAD_SECONDS = 0.08;
 const READING_SECONDS = 1.5;
 /** What a restart of one server costs, and asking it every endpoint once. */
 const START_SECONDS = 0.6;
-/** A request of warm-up, server and generator together on two cores, averaged over servers and endpoints; half as much again beside a reference. */
+/** A request of warm-up, server and generator together on two cores, averaged over servers and endpoints. */
 const WARM_REQUEST_SECONDS = 6e-5;
 /** A sequence of six requests, or a transaction, by k6, likewise. */
 const WARM_SEQUENCE_SECONDS = 2e-3;
@@ -31,7 +31,9 @@ export function duration(plan: Plan): Record<"start" | "endpoint" | "once", numb
   const warmed = isPair && windows >= LEAST_WINDOWS ? 2 : 1;
   const { store, byK6 } = WORKLOADS[workload];
   const beside = store ? 0 : 1;
-  const warmSeconds = byK6 ? WARM_SEQUENCE_SECONDS : WARM_REQUEST_SECONDS * (windows < LEAST_WINDOWS ? 1 : 1.5);
+  // The reference is beside it in every other round, an older one in the others.
+  const loads = 1 + (windows < LEAST_WINDOWS || store ? 0 : 0.5) + (isPair ? 0.5 : 0);
+  const warmSeconds = (byK6 ? WARM_SEQUENCE_SECONDS : WARM_REQUEST_SECONDS) * loads;
   const isStarted = targets.some(({ kind }) => kind !== "url");
   return {
     start: isStarted ? START_SECONDS + warmRequests * warmSeconds : 0,

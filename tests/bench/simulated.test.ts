@@ -65,11 +65,11 @@ test("servers of known schedule come out within 3 % of the truth, or as warming"
   expect(findings.slice(0, 3).map(({ warming }) => warming)).toEqual([null, null, null]);
 });
 
-test("a server that dropped compiled code while it rested is loaded until it has it again", async () => {
+test("a server that rests is asked meanwhile, and one that dropped compiled code is loaded until it has it again", async () => {
   const plan = makePlan({ ...OPTIONS, preset: "standard", endpoints: ["/plain"], servers: ["bun-raw"] }, SERVERS);
   let [answered, coldUntil] = [0, 20_000];
   const cost: Cost = ({ name }, _, n) => {
-    if (name === "reference") return 20;
+    if (name !== "bun-raw") return 20;
     answered = n;
     return n < coldUntil ? 60 : 20;
   };
@@ -83,6 +83,12 @@ test("a server that dropped compiled code while it rested is loaded until it has
   expect(await turn()).toBeWithin(18, 23);
   coldUntil = answered + 5_000; // flat for three windows
   expect(await turn()).toBeWithin(18, 23);
+  const { length } = session.warmth[target.name]?.["/plain"]?.windows ?? [];
+  const before = answered;
+  const younger = await session.start(parseTarget("node-raw", SERVERS), undefined, session.signal);
+  await warmRestarted(session, [younger], ["/plain"], target);
+  expect(answered).toBeGreaterThan(before); // asked while the younger got warm,
+  expect(session.warmth[target.name]?.["/plain"]?.windows).toHaveLength(length); // and not kept
 });
 
 test("duets end as soon as they can tell, and when the time is up", async () => {
