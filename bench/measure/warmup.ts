@@ -24,7 +24,7 @@ const LEAST_SECONDS = 0.2;
  * After a restart: loads all targets at once, endpoint after endpoint, each until it has answered the least number of
  * requests; who has leaves, so that the slow ones get the time. They may use every core meanwhile. In every other round the
  * reference is beside them, so that it is seen how long they are slow.
- * @param older is beside them in the other rounds, as it will be measured again: V8 drops the code of who rests for seconds
+ * @param older is beside them in the other rounds, as it will be measured again: V8 drops the code of a server at rest
  */
 export async function warmRestarted(
   session: Session,

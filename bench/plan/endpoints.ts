@@ -20,7 +20,7 @@ const ROUTES = ENDPOINTS.filter((path) => !/\/(1|5)$/.test(path));
 
 /**
  * What servers are asked for; where content items are kept, each server begins with the same and with a copy of its own.
- * `warmed` after a restart, whatever is measured: one endpoint per route, that of most rows, as loops are compiled by turns.
+ * `warmed` after a restart, whatever is measured: one endpoint per route, that of most rows, so that loops are compiled too.
  * `byK6` where not all requests are alike. `api` is what a stack lists if it can be asked, as errors call it.
  */
 export const WORKLOADS = {
