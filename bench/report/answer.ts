@@ -98,7 +98,7 @@ function firsts(endpoints: readonly Endpoint[]): string[] {
       .sort((a, b) => b.times - a.times || (a.name < b.name ? -1 : 1));
     if (only && of.length === 1) {
       const verb = wins.length > 1 ? "tie for" : "needs";
-      const next = only.standings.find(({ first }) => !first);
+      const next = only.standings.find(({ first, rank, name }) => !first && rank && !isTwin(name));
       const than = next ? `; the next, ${next.name}, needs ${ratio(next.ratioToBest)} times as much` : "";
       return `${only.endpoint}: ${listed(wins.map(({ name }) => name))} ${verb} the least CPU time per request${than} (smallest visible difference ${sight}).`;
     }

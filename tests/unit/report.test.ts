@@ -349,6 +349,11 @@ describe("what a run knows against itself stands where the number does", () => {
     }
   });
 
+  test("the next after the first is not one that is warming", () => {
+    const slices = run.map((slice): Slice => ({ ...slice, ...(slice.name.includes("@") && { warm: "warming" }) }));
+    expect(reportOf(slices, null).answer.join("\n")).toMatch(/\/plain: [^\n]*; the next, node-\w+, needs/);
+  });
+
   test("one whose cost changed while it was measured is warming as well", () => {
     const windows = (later: number) =>
       [1, 2].flatMap((turn) =>
