@@ -67,7 +67,7 @@ const MOST_VOID = 4;
 
 /**
  * Two targets at the same moment on the same cores; again where they did not overlap or one failed, as a ring with two gaps
- * ranks nobody, and once more where the machine was elsewhere.
+ * ranks nobody, and once more where the machine was elsewhere and the number of blocks is fixed: more blocks are worth more.
  */
 export async function duet(session: Session, block: number, endpoint: string, pair: [Target, Target]): Promise<void> {
   const { connections: most, amount } = session.manifest.plan;
@@ -96,7 +96,8 @@ export async function duet(session: Session, block: number, endpoint: string, pa
         verdict: usable ? null : "void",
       })),
     );
-    const isDone = usable ? tries > 1 || (a.taken ?? 0) <= MOST_TAKEN : tries === MOST_VOID;
+    const isEnough = tries > 1 || amount.blocks === 0 || (a.taken ?? 0) <= MOST_TAKEN;
+    const isDone = usable ? isEnough : tries === MOST_VOID;
     if (isDone) return;
     if (atOnce < LEAST_OVERLAP) seconds *= 2; // answers that take a tenth of a second end so much later
   }

@@ -1,6 +1,6 @@
 import {
   type Interval,
-  mean,
+  median,
   type State,
   sequentialRatio,
   sequentialSmallestVisible,
@@ -17,7 +17,7 @@ import { warmEndpoint, warmRestarted, warmthOf } from "./warmup.ts";
 /** What two targets are to each other at one endpoint. */
 export interface Outcome {
   readonly endpoint: string;
-  /** ln(CPU per request of the first ÷ of the second), one mean per block. */
+  /** ln(CPU per request of the first ÷ of the second), one median per block. */
   readonly logRatios: number[];
   /** CPU µs per request of the first, slice by slice. */
   readonly cpuUs: number[];
@@ -159,8 +159,8 @@ export async function compareUntilDecided(
 
 const isNotUndecided = ({ state }: Outcome): boolean => state !== "undecided";
 
-/** A block is one value, none where all its duets were void. */
-const push = (values: number[], ofBlock: readonly number[]) => ofBlock.length > 0 && values.push(mean(ofBlock));
+/** A block is one value, none where all its duets were void: the median, as bursts of a neighbour make a few duets far off. */
+const push = (values: number[], ofBlock: readonly number[]) => ofBlock.length > 0 && values.push(median(ofBlock));
 
 /** @returns ln(CPU per request of `name` ÷ of its partner), duet by duet, where the partner is one of some. */
 function logRatiosOf(

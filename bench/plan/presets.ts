@@ -85,7 +85,7 @@ export const PAIR: PresetAmounts = {
   twin: false,
 };
 /** For gates, which have three servers up and less time. */
-export const GATE: PresetAmounts = { ...PAIR, duetSeconds: 0.6, windowSeconds: 0.1, windows: 3 };
+export const GATE: PresetAmounts = { ...PAIR, duetSeconds: 0.5, windowSeconds: 0.1, windows: 3 };
 /** The same of a workload. */
 export const pairOf = (workload: Workload, amount: PresetAmounts): PresetAmounts => ({
   ...amount,
