@@ -92,6 +92,18 @@ export function changeOf(all: readonly Window[]): number | null {
   return Number.isNaN(change) ? null : change;
 }
 
+/** The latest third of the windows ÷ the third before it: less is more than noise. */
+const CHEAPER = 0.8;
+
+/** Whether a server got cheaper of late, at any endpoint: compilers take from seconds to minutes. */
+export const isGettingCheaper = (endpoints: readonly Warmth[]): boolean =>
+  endpoints.some(({ windows }) => {
+    const third = Math.floor(windows.length / 3);
+    if (third < LEAST_WINDOWS) return false;
+    const cost = (from: number, to?: number) => median(windows.slice(from, to).map(({ costUs }) => costUs));
+    return cost(-third) < CHEAPER * cost(-2 * third, -third);
+  });
+
 /** How long a server was slow after its start, at one endpoint. */
 export interface Coldness {
   /** Cost of the first window ÷ of the last ones. */

@@ -117,6 +117,18 @@ async function startWithin(session: Session, spec: LocalSpec): Promise<number | 
     const command = ["sh", "-c", `echo $$ > ${group}/cgroup.procs && exec "$@"`, "sh", ...spec.command];
     return await withTargets(session, [{ ...spec, command }], async ([target]) => target?.startupMs ?? null);
   } finally {
-    rmdirSync(group);
+    await remove(group);
+  }
+}
+
+/** A group may be busy for a moment after its processes are gone. */
+async function remove(group: string): Promise<void> {
+  for (let tries = 50; ; tries--) {
+    try {
+      return rmdirSync(group);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EBUSY" || tries === 0) throw error;
+    }
+    await sleep(100);
   }
 }

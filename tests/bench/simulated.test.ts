@@ -6,7 +6,7 @@ import { median } from "../../bench/analysis/statistics.ts";
 import { measureGate } from "../../bench/measure/gate.ts";
 import { compareUntilDecided } from "../../bench/measure/until-decided.ts";
 import { warmEndpoint, warmRestarted, warmthOf } from "../../bench/measure/warmup.ts";
-import { makePlan } from "../../bench/plan/plan.ts";
+import { makePlan, type Plan } from "../../bench/plan/plan.ts";
 import { GATE, GATE_SECONDS, PAIR, PAIR_ENDPOINTS } from "../../bench/plan/presets.ts";
 import { type LocalSpec, parseTarget, SERVERS } from "../../bench/plan/targets.ts";
 import { scheduleLine, selfTestTable } from "../../bench/report/lines.ts";
@@ -91,6 +91,20 @@ test("a server that rests is asked meanwhile, and one that dropped compiled code
   expect(session.warmth[target.name]?.["/plain"]?.windows).toHaveLength(length); // and not kept
 });
 
+test("a server that still gets cheaper when its requests are answered is loaded until it does not, where there are blocks", async () => {
+  // Until 200,000 requests it gets cheaper by a tenth with every 10,000.
+  const cost: Cost = (_, __, n) => 20 * 0.9 ** Math.min(0, (n - 200_000) / 10_000);
+  const lastCost = async (plan: Plan) => {
+    const session = await simulate(plan, newFile(), cost, { restart: 0, slice: 0.02, host: 0 });
+    const target = await session.start(parseTarget("node-raw", SERVERS), undefined, session.signal);
+    await warmRestarted(session, [target], ["/plain"]);
+    return warmthOf(session, target.name, "/plain").windows.at(-1)?.costUs;
+  };
+  const plan = makePlan({ ...OPTIONS, preset: "standard", endpoints: ["/plain"], servers: ["node-raw"] }, SERVERS);
+  expect(await lastCost(plan)).toBeWithin(18, 22);
+  expect(await lastCost({ ...plan, amount: { ...plan.amount, blocks: 0 } })).toBeGreaterThan(40);
+});
+
 test("duets end as soon as they can tell, and when the time is up", async () => {
   const cost: Cost = ({ name }) => ({ "node-express": 100, "bun-raw": 50 })[name] ?? 50.5;
   const session = await simulate(pairPlan(["/plain"]), newFile(), cost, NOISY);
@@ -101,6 +115,15 @@ test("duets end as soon as they can tell, and when the time is up", async () => 
   const [close] = await compareUntilDecided(session, pair("bun-raw", "bun-hono"), { limitSeconds: 60 });
   expect(close?.state).not.toBe("different");
   expect(close?.seconds).toBeLessThan(75);
+});
+
+test("a burst in one of a restart's duets does not count", async () => {
+  // Four duets of two slices each: in the last one a neighbour makes one of the two dear.
+  const cost: Cost = ({ name }) => (name === "bun-hono" && session.slices.length % 8 === 6 ? 150 : 50);
+  const session = await simulate(pairPlan(["/plain"]), newFile(), cost, { restart: 0.004, slice: 0.01, host: 0 });
+  const [one] = await compareUntilDecided(session, pair("bun-hono", "bun-raw"), { limitSeconds: 60 });
+  expect(session.slices.filter(({ cpuUsPerRequest }) => (cpuUsPerRequest as number) > 140).length).toBeGreaterThan(1);
+  expect(one?.ratio.estimate).toBeWithin(0.98, 1.02);
 });
 
 test("who is compared in a gate keeps its name and its duets, whoever is started first", async () => {

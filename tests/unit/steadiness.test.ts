@@ -7,6 +7,7 @@ import {
   coldnessOf,
   isChanging,
   isColdAgain,
+  isGettingCheaper,
   LEAST_WINDOWS,
   MOST_WINDOWS,
   noiseOf,
@@ -176,6 +177,21 @@ test("a server that rested is cold until a window is nearly what it was in its f
   expect(after(40, 22, 10, 10.5)).toBe(false);
   expect(after(10, 5, 5)).toBe(false); // warmer than before: the change is told as one
   expect(after(40, 22)).toBe(false); // not known yet
+});
+
+test("a server gets cheaper where a third of its windows costs less than the third before, at any endpoint", () => {
+  const at = (...costs: number[]) => ({
+    windows: costs.map((costUs, i) => ({ requests: i + 1, costUs, referenceUs: null, turn: 0 })),
+    steady: null,
+    turn: 0,
+  });
+  const flat = at(90, 12, 12, 11, 12, 11, 11, 12, 11);
+  expect(isGettingCheaper([flat])).toBe(false);
+  expect(isGettingCheaper([flat, at(90, 60, 50, 40, 30, 31, 20, 22, 18)])).toBe(true);
+  expect(isGettingCheaper([at(40, 40, 40, 40, 4, 4)])).toBe(false); // too few to tell from noise
+  expect(isGettingCheaper([at(40, 40, 40, 40, 40, 40, 4, 40, 40)])).toBe(false); // one window
+  expect(isGettingCheaper([at(10, 10, 10, 20, 20, 20)])).toBe(false); // dearer
+  expect(isGettingCheaper([])).toBe(false);
 });
 
 test("how a server's cost changed is known by the windows of its two turns", () => {
