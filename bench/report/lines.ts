@@ -52,6 +52,8 @@ export function order(plan: Plan): string {
 /** One line for two targets at one endpoint. */
 export function outcome(pair: string, one: Outcome): string {
   const { endpoint, ratio: of, state, logRatios, smallestVisible, warming, seconds } = one;
+  if (logRatios.length === 0)
+    return `${pair} ${endpoint}: not measured in ${seconds.toFixed(0)} s, as all its duets were void: the two sides did not run together, or one failed`;
   const cold = warming > 0 ? `; still warming in ${warming} of ${logRatios.length} blocks: raise --warmup` : "";
   const visible =
     smallestVisible < 1 ? `smallest visible difference ${percent(smallestVisible)}` : "too few to see a difference";

@@ -18,6 +18,7 @@ import type { PRESETS } from "../../bench/plan/presets.ts";
 import { parseTarget } from "../../bench/plan/targets.ts";
 import type { Slice } from "../../bench/records/slices.ts";
 import { notesOf } from "../../bench/report/format.ts";
+import { outcome } from "../../bench/report/lines.ts";
 import { needPgbouncer } from "../../bench/stores/pooler.ts";
 import { type Cores, parseCpuList, pinned, splitCores } from "../../bench/targets/cores.ts";
 import { freePort } from "../../bench/targets/free-port.ts";
@@ -547,6 +548,23 @@ test("of a server that was restarted in a slice, the CPU time is not known", asy
   const usage = async (...cpuUs: number[]) => (await watch(target(...cpuUs)))(load);
   expect(await usage(1e6, 1.5e6)).toMatchObject({ cpuUsPerRequest: 5e3, utilization: 0.5 });
   expect(await usage(1e6, 0.5e6)).toMatchObject({ cpuUsPerRequest: null, utilization: null });
+});
+
+test("two targets of which no duet counts are said to be not measured", () => {
+  const none = { estimate: Number.NaN, low: Number.NaN, high: Number.NaN };
+  const one = { logRatios: [], cpuUs: [], ratio: none, state: "undecided", smallestVisible: Infinity } as const;
+  const line = outcome("a ÷ b", {
+    ...one,
+    logRatios: [],
+    cpuUs: [],
+    endpoint: "/plain",
+    guard: null,
+    warming: 1,
+    seconds: 60,
+  });
+  expect(line).toBe(
+    "a ÷ b /plain: not measured in 60 s, as all its duets were void: the two sides did not run together, or one failed",
+  );
 });
 
 test("a duet counts where both answered, together", async () => {
