@@ -552,12 +552,13 @@ test("of a server that was restarted in a slice, the CPU time is not known", asy
 
 test("two targets of which no duet counts are said to be not measured", () => {
   const none = { estimate: Number.NaN, low: Number.NaN, high: Number.NaN };
-  const one = { logRatios: [], cpuUs: [], ratio: none, state: "undecided", smallestVisible: Infinity } as const;
   const line = outcome("a ÷ b", {
-    ...one,
+    endpoint: "/plain",
     logRatios: [],
     cpuUs: [],
-    endpoint: "/plain",
+    ratio: none,
+    state: "undecided",
+    smallestVisible: Number.POSITIVE_INFINITY,
     guard: null,
     warming: 1,
     seconds: 60,

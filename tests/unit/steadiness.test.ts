@@ -190,7 +190,7 @@ test("a server gets cheaper where a third of its windows costs less than the thi
   expect(isGettingCheaper([flat, at(90, 60, 50, 40, 30, 31, 20, 22, 18)])).toBe(true);
   expect(isGettingCheaper([at(40, 40, 40, 40, 4, 4)])).toBe(false); // too few to tell from noise
   expect(isGettingCheaper([at(40, 40, 40, 40, 40, 40, 4, 40, 40)])).toBe(false); // one window
-  expect(isGettingCheaper([at(10, 10, 10, 20, 20, 20)])).toBe(false); // dearer
+  expect(isGettingCheaper([at(10, 10, 10, 10, 10, 10, 20, 20, 20)])).toBe(false); // dearer
   expect(isGettingCheaper([])).toBe(false);
 });
 
