@@ -2,8 +2,7 @@ import { WORKLOADS, type Workload } from "./endpoints.ts";
 
 /** How much is measured: restarts, and what is done in a server's turn after each. */
 export interface PresetAmounts {
-  /** Restarts of every server: the repetitions. */
-  /** 0: restarts go on until targets are decided. */
+  /** Restarts of every server: the repetitions. 0 where they go on until targets are decided. */
   readonly blocks: number;
   /** Duets of each two neighbours at each endpoint; each server has two neighbours. */
   readonly cycles: number;
