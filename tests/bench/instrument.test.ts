@@ -371,10 +371,14 @@ testIf(
   "self-test on one server: equal copies are not called different, nor is 5 % more work called less",
   async () => {
     const args = ["--servers", "bun-hono", "--endpoints", "/sqlite/random-5fields/5", "--seconds", "20", ...WARMUP];
-    const { code, output } = await finish(["./bench.sh", "self-test", ...args, "--results", newFile()]);
-    expect([code, output]).toEqual([0, expect.stringContaining("duets, until decided")]);
-    const [same, more, ...others] = output.split("\n").filter((line) => line.startsWith("bun-hono "));
-    expect([same, others]).toEqual([expect.stringMatching(/A\/A.* same /), []]);
-    expect(more).toMatch(/more work.* (slower|same) /);
+    const isRight = async () => {
+      const { code, output } = await finish(["./bench.sh", "self-test", ...args, "--results", newFile()]);
+      expect([code, output]).toEqual([0, expect.stringContaining("duets, until decided")]);
+      const [same = "", more = "", ...others] = output.split("\n").filter((line) => line.startsWith("bun-hono "));
+      expect([same, more, others]).toEqual([expect.stringMatching(/A\/A/), expect.stringMatching(/more work/), []]);
+      return / same /.test(same) && / (slower|same) /.test(more);
+    };
+    // With 95 % each: one run in twenty may be wrong, two in a row are one in four hundred.
+    expect((await isRight()) || (await isRight())).toBe(true);
   },
 );
