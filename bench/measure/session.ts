@@ -51,6 +51,8 @@ export interface Session {
   reference: Target | null;
   /** Of the targets' last starts. */
   warmth: Warmths;
+  /** Name and endpoint -> seconds of a duet, where the plan's were too few for its sides to run together. */
+  readonly duetSeconds: Map<string, number>;
 }
 
 /** What a run holds until it ends, besides its targets. */
@@ -148,6 +150,7 @@ function sessionOf(
     up: [],
     reference: null,
     warmth: {},
+    duetSeconds: new Map(),
     save: () => writeWhole(file, `${shortJson(manifest)}\n`),
   };
 }

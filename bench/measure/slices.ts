@@ -64,6 +64,8 @@ const MOST_TAKEN = 0.3;
 
 /** Duets that are made for one that counts. */
 const MOST_VOID = 4;
+/** How many times as long as planned a duet is at the most. */
+const LONGEST = 16;
 
 /**
  * Two targets at the same moment on the same cores; again where they did not overlap or one failed, as a ring with two gaps
@@ -72,7 +74,8 @@ const MOST_VOID = 4;
 export async function duet(session: Session, block: number, endpoint: string, pair: [Target, Target]): Promise<void> {
   const { connections: most, amount } = session.manifest.plan;
   const connections = Math.min(most, DUET_CONNECTIONS);
-  let seconds = amount.duetSeconds;
+  const needed = ({ name }: Target) => session.duetSeconds.get(`${name} ${endpoint}`) ?? amount.duetSeconds;
+  let seconds = Math.max(...pair.map(needed));
   for (let tries = 1; ; tries++) {
     const rate = session.manifest.plan.rates?.[endpoint];
     const seen = await together(
@@ -97,9 +100,16 @@ export async function duet(session: Session, block: number, endpoint: string, pa
       })),
     );
     const isEnough = tries > 1 || amount.blocks === 0 || (a.taken ?? 0) <= MOST_TAKEN;
-    const isDone = usable ? isEnough : tries === MOST_VOID;
+    const longest = LONGEST * amount.duetSeconds;
+    const isDone = usable ? isEnough : tries === MOST_VOID || seconds >= longest;
+    if (atOnce < LEAST_OVERLAP) {
+      // Who answers in a tenth of a second ends so much later, and will in its next duet; others were only held up.
+      const slower = a.load.averageMs > b.load.averageMs ? a : b;
+      const isSlow = slower.load.percentilesMs[99] / 1e3 > ((1 - LEAST_OVERLAP) / 2) * seconds;
+      seconds = Math.min(2 * seconds, longest);
+      if (isSlow) session.duetSeconds.set(`${slower.target.name} ${endpoint}`, seconds);
+    }
     if (isDone) return;
-    if (atOnce < LEAST_OVERLAP) seconds *= 2; // answers that take a tenth of a second end so much later
   }
 }
 

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { analyse, NOTHING } from "../../bench/analysis/tables.ts";
 import { type Evidence, explain, type Verdict, verdictOf } from "../../bench/analysis/verdict.ts";
 import { overlap } from "../../bench/load/agents.ts";
-import { type FortioResult, type Load, toLoad } from "../../bench/load/fortio.ts";
+import { type FortioResult, type Load, type LoadOptions, toLoad } from "../../bench/load/fortio.ts";
 import { binned, type Histogram, merge, percentile } from "../../bench/load/histogram.ts";
 import type { Session } from "../../bench/measure/session.ts";
 import { duet } from "../../bench/measure/slices.ts";
@@ -568,24 +568,58 @@ test("two targets of which no duet counts are said to be not measured", () => {
   );
 });
 
-test("a duet counts where both answered, together", async () => {
+/** A session whose generator says what it is given, and its targets. */
+function duets(load: (url: string, seconds: number) => object) {
   const ok = { startedAt: 0, requests: 1_000, errors: 0, seconds: 1, goodput: 1_000, overlap: 1, percentilesMs: {} };
+  const read = async () => null;
+  const session = {
+    manifest: { plan: { connections: 8, amount: { duetSeconds: 1 } }, cores: null, seconds: { loaded: 0 } },
+    load: async (url: string, _: string, { seconds }: LoadOptions) => ({ ...ok, averageMs: 1, ...load(url, seconds) }),
+    slices: [],
+    warmth: {},
+    duetSeconds: new Map(),
+    up: [],
+    results: newFile(),
+  } as unknown as Session;
+  const run = async (...names: [string, string]) => {
+    const pair = names.map((name) => ({ name, url: name, identity: null, pid: null, read }) as unknown as Target);
+    await duet(session, 1, "/plain", pair as [Target, Target]);
+  };
+  return { session, run };
+}
+
+test("a duet counts where both answered, together", async () => {
   const verdicts = async (...loads: object[]) => {
-    const read = async () => null;
-    const [a, b] = ["a", "b"].map(
-      (name) => ({ name, url: name, identity: null, pid: null, read }) as unknown as Target,
-    );
-    const results = newFile();
-    const manifest = { plan: { connections: 8, amount: { duetSeconds: 1 } }, cores: null, seconds: { loaded: 0 } };
-    const load = async (url: string) => ({ ...ok, ...(url === "b" ? loads.shift() : {}) });
-    const session = { manifest, load, slices: [], warmth: {}, up: [], results } as unknown as Session;
-    await duet(session, 1, "/plain", [a as Target, b as Target]);
+    const { session, run } = duets((url) => (url === "b" ? (loads.shift() as object) : {}));
+    await run("a", "b");
     return session.slices.map(({ verdict }) => verdict);
   };
   expect(await verdicts({ errors: 1 })).toEqual([null, null]);
   expect(await verdicts({ errors: 2 }, {})).toEqual(["void", "void", null, null]);
   const never = [{ startedAt: 60 }, { requests: 0 }, { errors: 2 }, { overlap: 0.9 }];
   expect(await verdicts(...never, {})).toEqual(Array(8).fill("void"));
+});
+
+test("a duet is as long as its slower side needed before, up to 16 times the plan", async () => {
+  const asked: number[] = [];
+  const slow = (needs: number) => (url: string, seconds: number) => {
+    if (url === "b") return {};
+    asked.push(seconds);
+    const answers = { averageMs: 300, percentilesMs: { 99: 400 }, overlap: seconds < needs ? 0.9 : 1 };
+    return url === "slow" ? answers : { averageMs: 2, percentilesMs: { 99: 5 }, overlap: asked.length % 2 ? 0.9 : 1 };
+  };
+  const { run } = duets(slow(12));
+  await run("slow", "b");
+  await run("b", "slow");
+  expect(asked.splice(0)).toEqual([1, 2, 4, 8, 16]);
+  await run("held up", "b");
+  await run("held up", "b");
+  expect(asked.splice(0)).toEqual([1, 2, 1, 2]);
+
+  const never = duets(slow(1e9));
+  await never.run("slow", "b");
+  await never.run("slow", "b");
+  expect(asked).toEqual([1, 2, 4, 8, 16]);
 });
 
 test.each([
