@@ -76,6 +76,7 @@ export async function duet(session: Session, block: number, endpoint: string, pa
   const connections = Math.min(most, DUET_CONNECTIONS);
   const needed = ({ name }: Target) => session.duetSeconds.get(`${name} ${endpoint}`) ?? amount.duetSeconds;
   let seconds = Math.max(...pair.map(needed));
+  const longest = LONGEST * amount.duetSeconds;
   for (let tries = 1; ; tries++) {
     const rate = session.manifest.plan.rates?.[endpoint];
     const seen = await together(
@@ -100,7 +101,6 @@ export async function duet(session: Session, block: number, endpoint: string, pa
       })),
     );
     const isEnough = tries > 1 || amount.blocks === 0 || (a.taken ?? 0) <= MOST_TAKEN;
-    const longest = LONGEST * amount.duetSeconds;
     const isDone = usable ? isEnough : tries === MOST_VOID || seconds >= longest;
     if (atOnce < LEAST_OVERLAP) {
       // Who answers in a tenth of a second ends so much later, and will in its next duet; others were only held up.

@@ -64,7 +64,7 @@ type Sent = Transfer & Answer & { readonly by: string };
 function work(servers: readonly CellServer[]) {
   const sent: Sent[] = [];
   let [going, goal] = [true, Number.POSITIVE_INFINITY];
-  /** Of each server. */
+  /** How many answers of each server were 200, since `done` was last called. */
   const right = new Map(servers.map((server) => [server, 0]));
   const isOver = ({ child }: CellServer) => child.exitCode !== null || child.signalCode !== null;
   const hasEnough = (server: CellServer) => (right.get(server) as number) >= goal;
