@@ -48,7 +48,7 @@ export function checkResults(file: string): void {
 
 /** Appends the rows of a run in place of those that it has there, whole, whoever else appends at the same time. */
 export async function appendResults(file: string, run: string, rows: readonly ResultRow[]): Promise<void> {
-  const release = await lock(file, { retries: { retries: 100, minTimeout: 10, maxTimeout: 200 } });
+  const release = await lock(file, { realpath: false, retries: { retries: 100, minTimeout: 10, maxTimeout: 200 } });
   try {
     const others = readFileSync(file, "utf8")
       .split("\n")
