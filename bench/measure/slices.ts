@@ -105,7 +105,7 @@ export async function duet(session: Session, block: number, endpoint: string, pa
     if (atOnce < LEAST_OVERLAP) {
       // Who answers in a tenth of a second ends so much later, and will in its next duet; others were only held up.
       const slower = a.load.averageMs > b.load.averageMs ? a : b;
-      const isSlow = slower.load.percentilesMs[99] / 1e3 > ((1 - LEAST_OVERLAP) / 2) * seconds;
+      const isSlow = slower.load.averageMs / 1e3 > ((1 - LEAST_OVERLAP) / 2) * seconds;
       seconds = Math.min(2 * seconds, longest);
       if (isSlow) session.duetSeconds.set(`${slower.target.name} ${endpoint}`, seconds);
     }
