@@ -605,8 +605,9 @@ test("a duet is as long as its slower side needed before, up to 16 times the pla
   const slow = (needs: number) => (url: string, seconds: number) => {
     if (url === "b") return {};
     asked.push(seconds);
-    const answers = { averageMs: 300, overlap: seconds < needs ? 0.9 : 1 };
-    return url === "slow" ? answers : { averageMs: 4, percentilesMs: { 99: 300 }, overlap: asked.length % 2 ? 0.9 : 1 };
+    return url === "slow"
+      ? { averageMs: 500, percentilesMs: { 50: 500 }, overlap: seconds < needs ? 0.9 : 1 }
+      : { averageMs: 100, percentilesMs: { 50: 20, 99: 300 }, overlap: asked.length % 2 ? 0.9 : 1 };
   };
   const { run } = duets(slow(12));
   await run("slow", "b");
