@@ -26,7 +26,7 @@ export async function proveItself(options: SelfTestOptions, signal: AbortSignal)
   if (options.gates) return proveGates(options, options.gates, signal);
   const chosen = plainServers(options);
   const limit = (options.seconds ?? SECONDS) * (options.endpoints ?? PAIR_ENDPOINTS).length;
-  const session = await pairSession(options, 2 * limit * chosen.length, signal);
+  const session = await pairSession(options, 3 * limit * chosen.length, signal);
   try {
     const tell = (one: Finding) => session.progress.say(found(one));
     const findings = await selfTest(session, chosen, limit, options.field ?? false, tell);
@@ -44,7 +44,7 @@ const GATE_ENDPOINTS = ["/plain", "/html-template", "/sqlite/random-5fields/5"];
 async function proveGates(options: SelfTestOptions, many: number, signal: AbortSignal): Promise<void> {
   const { endpoints = GATE_ENDPOINTS, servers = ["node-fastify"] } = options;
   const limit = (options.seconds ?? GATE_SECONDS) * endpoints.length;
-  const total = 2 * many * servers.length * limit;
+  const total = (2 * many + 1) * servers.length * limit;
   const session = await pairSession({ ...options, endpoints }, total, signal, GATE);
   try {
     const findings: GateFinding[] = [];

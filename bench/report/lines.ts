@@ -1,7 +1,7 @@
 /** One line each: what a plan will do, what came out of `duet`, `tax`, `--slo` and `self-test`. */
 
 import { EXIT } from "../analysis/gate.ts";
-import { median, proportionInterval } from "../analysis/statistics.ts";
+import { meanInterval, median, proportionInterval } from "../analysis/statistics.ts";
 import { type Idle, QUOTA } from "../measure/idle.ts";
 import { type Capacity, promiseOf, type Slo } from "../measure/slo.ts";
 import type { Outcome } from "../measure/until-decided.ts";
@@ -74,15 +74,16 @@ export function capacityLine(name: string, endpoint: string, slo: Slo, capacity:
 export const gateLine = ({ server, handicap, verdict, seconds }: GateFinding): string =>
   `${server} ${handicap > 0 ? `${percent(handicap)} more work` : "A/A"}: ${verdict}, ${seconds.toFixed(0)} s`;
 
-/** What gates exited with. */
+/** What gates exited with, and what the first of the two cost in all of them, against the second. */
 export function gatesTable(findings: readonly GateFinding[]): string {
   const groups = [...Map.groupBy(findings, ({ handicap }) => handicap)];
   return renderText(
-    ["", ...Object.entries(EXIT).map(([verdict, code]) => `${verdict} (${code})`), "median time"],
+    ["", ...Object.entries(EXIT).map(([verdict, code]) => `${verdict} (${code})`), "median time", "CPU time"],
     groups.map(([handicap, all]) => [
       handicap > 0 ? `${percent(handicap)} more work` : "equal",
       ...Object.keys(EXIT).map((verdict) => `${all.filter((one) => one.verdict === verdict).length} of ${all.length}`),
       secondsOf(all),
+      ratio(meanInterval(all.flatMap(({ logRatios }) => logRatios).map(Math.exp), true), 3),
     ]),
   );
 }
