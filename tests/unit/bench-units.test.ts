@@ -18,7 +18,7 @@ import type { PRESETS } from "../../bench/plan/presets.ts";
 import { parseTarget } from "../../bench/plan/targets.ts";
 import type { Slice } from "../../bench/records/slices.ts";
 import { notesOf } from "../../bench/report/format.ts";
-import { outcome } from "../../bench/report/lines.ts";
+import { gatesTable, outcome } from "../../bench/report/lines.ts";
 import { needPgbouncer } from "../../bench/stores/pooler.ts";
 import { type Cores, parseCpuList, pinned, splitCores } from "../../bench/targets/cores.ts";
 import { freePort } from "../../bench/targets/free-port.ts";
@@ -598,6 +598,25 @@ test("a duet counts where both answered, together", async () => {
   expect(await verdicts({ errors: 2 }, {})).toEqual(["void", "void", null, null]);
   const never = [{ startedAt: 60 }, { requests: 0 }, { errors: 2 }, { overlap: 0.9 }];
   expect(await verdicts(...never, {})).toEqual(Array(8).fill("void"));
+});
+
+test("gates of which the answer is known: what they exited with, and what the handicap cost", () => {
+  const gate = (handicap: number, verdict: "slower" | "undecided" | "not measured", ...ratios: number[]) => ({
+    server: "a",
+    handicap,
+    verdict,
+    seconds: 60,
+    logRatios: ratios.map(Math.log),
+  });
+  const table = gatesTable([
+    gate(0, "undecided", 0.99, 1.01),
+    gate(0, "not measured", 1, 1),
+    gate(0.05, "slower", 1.06, 1.08),
+    gate(0.05, "slower", 1.06, 1.08),
+  ]);
+  const [, equal = "", more = ""] = table.split("\n");
+  expect(equal).toMatch(/^equal +0 of 2 +0 of 2 +1 of 2 +1 of 2 +60 s +1\.000 \(0\.987–1\.013\)$/);
+  expect(more).toMatch(/^5\.0 % more work +0 of 2 +2 of 2 +0 of 2 +0 of 2 +60 s +1\.070 \(1\.052–1\.088\)$/);
 });
 
 test("a duet is as long as its slower side needed before, up to 16 times the plan", async () => {
