@@ -51,7 +51,7 @@ export interface Session {
   reference: Target | null;
   /** Of the targets' last starts. */
   warmth: Warmths;
-  /** Name and endpoint -> seconds of a duet, where the plan's were too few for its sides to run together. */
+  /** Name and endpoint -> seconds that its next duet begins with; the plan's, if absent. */
   readonly duetSeconds: Map<string, number>;
 }
 

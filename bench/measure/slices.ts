@@ -103,10 +103,12 @@ export async function duet(session: Session, block: number, endpoint: string, pa
     const isEnough = tries > 1 || amount.blocks === 0 || (a.taken ?? 0) <= MOST_TAKEN;
     const isDone = usable ? isEnough : tries === MOST_VOID || seconds >= longest;
     if (atOnce < LEAST_OVERLAP) seconds = Math.min(2 * seconds, longest);
-    // Half of it: who was only held up needs no more next time, and who answers late needs one more try.
-    const slower = a.load.averageMs > b.load.averageMs ? a : b;
-    if (isDone) session.duetSeconds.set(`${slower.target.name} ${endpoint}`, Math.max(seconds / 2, amount.duetSeconds));
-    if (isDone) return;
+    if (isDone) {
+      // Half of it: who was only held up needs no more next time, and who answers late needs one more try.
+      const slower = a.load.averageMs > b.load.averageMs ? a : b;
+      session.duetSeconds.set(`${slower.target.name} ${endpoint}`, Math.max(seconds / 2, amount.duetSeconds));
+      return;
+    }
   }
 }
 

@@ -48,6 +48,7 @@ export function checkResults(file: string): void {
 
 /** Appends the rows of a run in place of those that it has there, whole, whoever else appends at the same time. */
 export async function appendResults(file: string, run: string, rows: readonly ResultRow[]): Promise<void> {
+  // Its real path is not asked for, as others replace the file meanwhile.
   const release = await lock(file, { realpath: false, retries: { retries: 100, minTimeout: 10, maxTimeout: 200 } });
   try {
     const others = readFileSync(file, "utf8")

@@ -83,7 +83,13 @@ export function gatesTable(findings: readonly GateFinding[]): string {
       handicap > 0 ? `${percent(handicap)} more work` : "equal",
       ...Object.keys(EXIT).map((verdict) => `${all.filter((one) => one.verdict === verdict).length} of ${all.length}`),
       secondsOf(all),
-      ratio(meanInterval(all.flatMap(({ logRatios }) => logRatios).map(Math.exp), true), 3),
+      ratio(
+        meanInterval(
+          all.flatMap(({ outcomes }) => outcomes.flatMap(({ logRatios }) => logRatios.map(Math.exp))),
+          true,
+        ),
+        3,
+      ),
     ]),
   );
 }

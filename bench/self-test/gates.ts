@@ -10,8 +10,7 @@ export interface GateFinding {
   readonly handicap: number;
   readonly verdict: GateVerdict | "not measured";
   readonly seconds: number;
-  /** ln(CPU per request of the first ÷ of the second), of each restart at each endpoint. */
-  readonly logRatios: readonly number[];
+  readonly outcomes: readonly Pick<Outcome, "endpoint" | "cpuUs" | "logRatios">[];
 }
 
 /** Gates between equal copies of a server, and between one that does 5 % more work and one that does not; as many of each. */
@@ -26,7 +25,6 @@ export async function testGates(
   const findings: GateFinding[] = [];
   let nanoseconds: Record<string, number> = {};
   for (const handicap of [0, HANDICAP]) {
-    let last: readonly Outcome[] = [];
     for (let i = 0; i < many; i++) {
       const since = session.now();
       const { outcomes, verdict } = await measureGate(session, pairOf(server, nanoseconds), failAbove, {
@@ -37,13 +35,12 @@ export async function testGates(
         handicap,
         verdict: verdict ?? "not measured",
         seconds: (session.now() - since) / 1e3,
-        logRatios: outcomes.flatMap(({ logRatios }) => logRatios),
+        outcomes,
       };
       tell(finding);
       findings.push(finding);
-      last = outcomes;
     }
-    if (handicap === 0) nanoseconds = await handicapsOf(session, server, last, limitSeconds);
+    if (handicap === 0) nanoseconds = await handicapsOf(session, server, findings.at(-1)?.outcomes ?? [], limitSeconds);
   }
   return findings;
 }

@@ -606,7 +606,7 @@ test("gates of which the answer is known: what they exited with, and what the ha
     handicap,
     verdict,
     seconds: 60,
-    logRatios: ratios.map(Math.log),
+    outcomes: [{ endpoint: "/plain", cpuUs: [], logRatios: ratios.map(Math.log) }],
   });
   const table = gatesTable([
     gate(0, "undecided", 0.99, 1.01),
