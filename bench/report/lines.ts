@@ -77,19 +77,17 @@ export const gateLine = ({ server, handicap, verdict, seconds }: GateFinding): s
 /** What gates exited with, and what the first of the two cost in all of them, against the second. */
 export function gatesTable(findings: readonly GateFinding[]): string {
   const groups = [...Map.groupBy(findings, ({ handicap }) => handicap)];
+  const costs = (all: readonly GateFinding[]): string => {
+    const ratios = all.flatMap(({ outcomes }) => outcomes.flatMap(({ logRatios }) => logRatios.map(Math.exp)));
+    return ratios.length < 2 ? "-" : ratio(meanInterval(ratios, true), 3);
+  };
   return renderText(
     ["", ...Object.entries(EXIT).map(([verdict, code]) => `${verdict} (${code})`), "median time", "CPU time"],
     groups.map(([handicap, all]) => [
       handicap > 0 ? `${percent(handicap)} more work` : "equal",
       ...Object.keys(EXIT).map((verdict) => `${all.filter((one) => one.verdict === verdict).length} of ${all.length}`),
       secondsOf(all),
-      ratio(
-        meanInterval(
-          all.flatMap(({ outcomes }) => outcomes.flatMap(({ logRatios }) => logRatios.map(Math.exp))),
-          true,
-        ),
-        3,
-      ),
+      costs(all),
     ]),
   );
 }

@@ -23,11 +23,11 @@ export async function testGates(
   tell: (finding: GateFinding) => void,
 ): Promise<GateFinding[]> {
   const findings: GateFinding[] = [];
-  let nanoseconds: Record<string, number> = {};
+  let turns: Record<string, number> = {};
   for (const handicap of [0, HANDICAP]) {
     for (let i = 0; i < many; i++) {
       const since = session.now();
-      const { outcomes, verdict } = await measureGate(session, pairOf(server, nanoseconds), failAbove, {
+      const { outcomes, verdict } = await measureGate(session, pairOf(server, turns), failAbove, {
         limitSeconds,
       });
       const finding = {
@@ -40,7 +40,7 @@ export async function testGates(
       tell(finding);
       findings.push(finding);
     }
-    if (handicap === 0) nanoseconds = await handicapsOf(session, server, findings.at(-1)?.outcomes ?? [], limitSeconds);
+    if (handicap === 0) turns = await handicapsOf(session, server, findings.at(-1)?.outcomes ?? [], limitSeconds);
   }
   return findings;
 }

@@ -32,8 +32,8 @@ const WAYS = {
   inTurn: `in turn, random order, six restarts of ${FIELD.blockSeconds} s, 95 % t interval`,
 };
 
-/** Two copies of a server of the matrix; the first spends `nanoseconds` more per path pattern. */
-export function pairOf(server: string, nanoseconds: Record<string, number>): [LocalSpec, LocalSpec] {
+/** Two copies of a server of the matrix; the first spins `turns` more per path pattern. */
+export function pairOf(server: string, turns: Record<string, number>): [LocalSpec, LocalSpec] {
   const command = (matrix[server as keyof typeof matrix] as string)
     .replace("servers/main.ts", "bench/self-test/handicapped.ts")
     .split(" ");
@@ -43,15 +43,19 @@ export function pairOf(server: string, nanoseconds: Record<string, number>): [Lo
     command,
     env: { NODE_ENV: "production", HANDICAP: JSON.stringify(handicap) },
   });
-  return [spec(`${server}+`, nanoseconds), spec(server, {})];
+  return [spec(`${server}+`, turns), spec(server, {})];
 }
 
+/** About what a turn of `spin` takes, for a first guess. */
+const NANOSECONDS_PER_TURN = 2;
 /** How many times the handicap is tried out with: what one look cannot tell of 5 % it can of 50. */
 const TRIED = 10;
+/** Half the width of the interval of what that costs, in parts of it, at which it is known well enough. */
+const TOLERANCE = 0.1;
 
 /**
  * @param outcomes of two equal copies
- * @returns nanoseconds per path pattern that make a request 5 % dearer. Ten times a first guess, 5 % of the fastest slice, is
+ * @returns turns of `spin` per path pattern that make a request 5 % dearer. Ten times a first guess, 5 % of the fastest slice, is
  * measured in duets, and scaled by what it cost there: work that is timed by itself costs otherwise than among requests
  */
 export async function handicapsOf(
@@ -62,14 +66,20 @@ export async function handicapsOf(
 ): Promise<Record<string, number>> {
   const patternOf = (endpoint: string) => endpoint.replace(/\/\d+$/, "/:size");
   const tried = Object.fromEntries(
-    outcomes.map(({ endpoint, cpuUs }) => [patternOf(endpoint), TRIED * HANDICAP * 1e3 * Math.min(...cpuUs)]),
+    outcomes.map(({ endpoint, cpuUs }) => [
+      patternOf(endpoint),
+      Math.round((TRIED * HANDICAP * 1e3 * Math.min(...cpuUs)) / NANOSECONDS_PER_TURN),
+    ]),
   );
-  const seen = await compareUntilDecided(session, pairOf(server, tried), { limitSeconds });
+  const seen = await compareUntilDecided(session, pairOf(server, tried), {
+    limitSeconds,
+    isDecided: ({ ratio: { estimate, low, high } }) => (high - low) / 2 < TOLERANCE * (estimate - 1),
+  });
   return Object.fromEntries(
     seen.map(({ endpoint, ratio }) => {
       const pattern = patternOf(endpoint);
       const costs = ratio.estimate > 1 ? ratio.estimate - 1 : TRIED * HANDICAP;
-      return [pattern, ((tried[pattern] as number) * HANDICAP) / costs];
+      return [pattern, Math.round(((tried[pattern] as number) * HANDICAP) / costs)];
     }),
   );
 }
@@ -88,9 +98,9 @@ export async function selfTest(
 ): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const server of servers as (keyof typeof matrix)[]) {
-    let nanoseconds: Record<string, number> = {};
+    let turns: Record<string, number> = {};
     for (const handicap of [0, HANDICAP]) {
-      const pair = pairOf(server, nanoseconds);
+      const pair = pairOf(server, turns);
       const outcomes = await compareUntilDecided(session, pair, { limitSeconds });
       const found: Finding[] = outcomes.map(({ endpoint, ratio, state, seconds }) => ({
         way: WAYS.duet,
@@ -104,7 +114,7 @@ export async function selfTest(
       if (field) found.push(...(await asTheField(session, server, handicap, pair)));
       found.forEach(tell);
       findings.push(...found);
-      if (handicap === 0) nanoseconds = await handicapsOf(session, server, outcomes, limitSeconds);
+      if (handicap === 0) turns = await handicapsOf(session, server, outcomes, limitSeconds);
     }
   }
   return findings;

@@ -38,7 +38,7 @@ const NOISY = { restart: 0.012, slice: 0.03, host: 0.1 };
 test("self-test in simulated time: duets see 5 % more work and no difference where there is none, others do not", async () => {
   const cost: Cost = ({ env }, endpoint) => {
     const more: Record<string, number> = JSON.parse(env.HANDICAP ?? "{}");
-    return 50 + (more[endpoint.replace(/\/\d+$/, "/:size")] ?? 0) / 1e3;
+    return 50 + (more[endpoint.replace(/\/\d+$/, "/:size")] ?? 0) * 2e-3;
   };
   const session = await simulate(pairPlan(PAIR_ENDPOINTS), newFile(), cost, NOISY);
   const findings = await selfTest(session, SERVERS, 90 * PAIR_ENDPOINTS.length, true, () => {});

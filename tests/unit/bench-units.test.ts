@@ -617,6 +617,7 @@ test("gates of which the answer is known: what they exited with, and what the ha
   const [, equal = "", more = ""] = table.split("\n");
   expect(equal).toMatch(/^equal +0 of 2 +0 of 2 +1 of 2 +1 of 2 +60 s +1\.000 \(0\.987–1\.013\)$/);
   expect(more).toMatch(/^5\.0 % more work +0 of 2 +2 of 2 +0 of 2 +0 of 2 +60 s +1\.070 \(1\.052–1\.088\)$/);
+  expect(gatesTable([gate(0, "not measured")])).toMatch(/60 s +-$/);
 });
 
 test("a duet is at first half as long as the last of its slower side had to be, up to 16 times the plan", async () => {
