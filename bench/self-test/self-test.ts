@@ -51,7 +51,7 @@ const NANOSECONDS_PER_TURN = 2;
 /** How many times the handicap is tried out with: what one look cannot tell of 5 % it can of 50. */
 const TRIED = 10;
 /** Half the width of the interval of what that costs, in parts of it, at which it is known well enough. */
-const TOLERANCE = 0.1;
+const TOLERANCE = 0.05;
 
 /**
  * @param outcomes of two equal copies
