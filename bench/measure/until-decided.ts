@@ -57,15 +57,16 @@ const DUETS = [
   [1, 0],
 ] as const;
 /**
- * The first comes into a duet from the one before as often as its partners do, as who was idle is dearer. The second copy
- * is dearest when it first plays: that is against the other copy, and they take turns at it.
+ * Each plays as often as the others, as one that plays more has another heap; comes as often into a duet from idleness as
+ * its partners do, as that is dearer; and has its generator started first as often.
  */
 const GUARDED = [
   [0, 1],
   [1, 2],
-  [2, 0],
-  [0, 2],
   [1, 0],
+  [0, 2],
+  [2, 0],
+  [2, 1],
 ] as const;
 
 /**
@@ -140,6 +141,7 @@ export async function compareUntilDecided(
         }
         const slices = session.slices.slice(from);
         push(one.logRatios, logRatiosOf(slices, a, [b, targets[2]?.name]));
+        // The second copy is dearest when it first plays, which is against the first: they take turns at it.
         const [original, copy] = inTurn(names.slice(1));
         push(one.guards, logRatiosOf(slices, copy, [original]));
         one.cpuUs.push(
