@@ -141,8 +141,7 @@ export async function compareUntilDecided(
         }
         const slices = session.slices.slice(from);
         push(one.logRatios, logRatiosOf(slices, a, [b, targets[2]?.name]));
-        // The second copy is dearest when it first plays, which is against the first: they take turns at it.
-        const [original, copy] = inTurn(names.slice(1));
+        const [original, copy] = copiesOf(names, block - before);
         push(one.guards, logRatiosOf(slices, copy, [original]));
         one.cpuUs.push(
           ...slices.flatMap(({ name, cpuUsPerRequest }) => (name === a && cpuUsPerRequest ? [cpuUsPerRequest] : [])),
@@ -158,6 +157,15 @@ export async function compareUntilDecided(
     behind = elapsed();
   }
 }
+
+/**
+ * Of two equal copies the one that was started first is about 1 % dearer, and beside a neighbour the one that plays second
+ * may be. Who is started first changes with every block, who plays second never. So of four blocks the first and the last
+ * compare the copies one way round and the two between the other: neither effect is taken for a difference.
+ * @param names of the new side and of both copies, as they play; @param block from 1
+ */
+export const copiesOf = <T>([, one, other]: readonly T[], block: number): readonly [T, T] =>
+  (block % 4 < 2 ? [one, other] : [other, one]) as [T, T];
 
 const isNotUndecided = ({ state }: Outcome): boolean => state !== "undecided";
 

@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gateVerdict, worst } from "../../bench/analysis/gate.ts";
 import { readRequests, requestOf, withOptions } from "../../bench/load/requests.ts";
+import { copiesOf } from "../../bench/measure/until-decided.ts";
 import { type GateReport, gateMarkdown, gateText } from "../../bench/report/gate.ts";
 import { scratch } from "../harness.ts";
 
@@ -19,6 +20,18 @@ test("a gate is slower only for sure and by more than the limit, not slower only
   expect(worst(["not slower", "undecided", "slower"])).toBe("slower");
   expect(worst(["not slower", "undecided"])).toBe("undecided");
   expect(worst(["not slower"])).toBe("not slower");
+});
+
+test("neither who is started first nor who plays second makes equal copies of one side different", () => {
+  const cost = (block: number, copy: string) => {
+    const startedFirst = block % 2 === 1 ? "copy 1" : "copy 2";
+    return (copy === startedFirst ? 0.02 : 0) + (copy === "copy 2" ? 0.05 : 0);
+  };
+  const guards = [1, 2, 3, 4].map((block) => {
+    const [original, copy] = copiesOf(["new", "copy 1", "copy 2"], block);
+    return cost(block, copy) - cost(block, original);
+  });
+  expect(guards.reduce((sum, one) => sum + one)).toBeCloseTo(0);
 });
 
 const measure = (base: number, ratio: number, half: number | null) => ({
