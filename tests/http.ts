@@ -69,6 +69,7 @@ export function openClient(
     });
     const ask = (path: string, method = "GET", json?: string) =>
       new Promise<string>((answered, failed) => {
+        if (socket.closed) return failed(new Error(`${path}: the server closed the connection before${why}`));
         let text = "";
         const onData = (part: string) => {
           text += part;
