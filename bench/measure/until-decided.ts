@@ -162,10 +162,11 @@ export async function compareUntilDecided(
  * Of two equal copies the one that was started first is about 1 % dearer, and beside a neighbour the one that plays second
  * may be. Who is started first changes with every block, who plays second never. So of four blocks the first and the last
  * compare the copies one way round and the two between the other: neither effect is taken for a difference.
- * @param names of the new side and of both copies, as they play; @param block from 1
+ * @param names of the new side and of both copies, as they play; of one copy where there is no guard
+ * @param block from 1
  */
-export const copiesOf = <T>([, one, other]: readonly T[], block: number): readonly [T, T] =>
-  (block % 4 < 2 ? [one, other] : [other, one]) as [T, T];
+export const copiesOf = ([, one, other]: readonly string[], block: number): readonly (string | undefined)[] =>
+  block % 4 < 2 ? [one, other] : [other, one];
 
 const isNotUndecided = ({ state }: Outcome): boolean => state !== "undecided";
 

@@ -23,7 +23,7 @@ test("a gate is slower only for sure and by more than the limit, not slower only
 });
 
 test("neither who is started first nor who plays second makes equal copies of one side different", () => {
-  const cost = (block: number, copy: string) => {
+  const cost = (block: number, copy: string | undefined) => {
     const startedFirst = block % 2 === 1 ? "copy 1" : "copy 2";
     return (copy === startedFirst ? 0.02 : 0) + (copy === "copy 2" ? 0.05 : 0);
   };
