@@ -24,8 +24,8 @@ const number = (least: number, most: number, integer: boolean) => (text: string)
 
 const share = (text: string) => {
   const percent = /^(\d+(?:\.\d+)?)\s?%$/.exec(text)?.[1];
-  if (percent !== undefined && Number(percent) < 100) return Number(percent) / 100;
-  throw new InvalidArgumentError("Write it as 5%.");
+  if (percent !== undefined && Number(percent) <= 100) return Number(percent) / 100;
+  throw new InvalidArgumentError("Write it as 5%, up to 100%.");
 };
 
 /** A file or folder of the caller, as it was written where that means the same here. */

@@ -127,7 +127,7 @@ describe("what cannot be measured exits with 3, in one line", () => {
     expect(record.reason).toContain("nope");
     expect((await finish(duet("--ref", "nope"))).code).toBe(1);
     const wrong = await finish(duet("--ref", "fast", "--fail-above", "0.05"));
-    expect([wrong.code, wrong.output]).toEqual([3, expect.stringContaining("Write it as 5%.")]);
+    expect([wrong.code, wrong.output]).toEqual([3, expect.stringContaining("Write it as 5%, up to 100%.")]);
   });
 });
 
