@@ -16,7 +16,6 @@ import { type Progress, showProgress } from "../report/progress.ts";
 import { reportOf } from "../report/read.ts";
 import { resultRows } from "../report/results.ts";
 import { needPgbouncer } from "../stores/pooler.ts";
-import type { Cores } from "../targets/cores.ts";
 import { addressOf } from "../targets/engine.ts";
 import { type AppOptions, appsOf, askedOf, type RequestOptions } from "./apps.ts";
 import { show, writePage } from "./report.ts";
@@ -87,10 +86,9 @@ export async function run(urls: readonly string[], options: RunOptions, signal: 
   );
   if (planned.targets.some((spec) => spec.kind === "local" && spec.env.POSTGRES_POOLER)) needPgbouncer();
   if (!dryRun) await buildStacks(planned.targets, signal);
-  const cores = coresFor(planned); // once: a session keeps this process on the generator's
-  const plan = await atAll(planned, cores, rates, load, options, signal);
-  if (dryRun) return console.log(`${describe(plan, cores)}\n\n${order(plan)}`);
-  const session = await newSession(plan, cores, results, progressOf(plan, slo), signal);
+  const plan = await atAll(planned, rates, load, options, signal);
+  if (dryRun) return console.log(`${describe(plan, coresFor(plan))}\n\n${order(plan)}`);
+  const session = await newSession(plan, coresFor(plan), results, progressOf(plan, slo), signal);
   const running = plan.targets.filter(({ kind }) => kind === "url");
   await withTargets(session, running, async () => {}); // mistakes are said before anything is measured
   if (slo) return capacity(session, slo);
@@ -106,7 +104,6 @@ export async function run(urls: readonly string[], options: RunOptions, signal: 
  */
 async function atAll(
   plan: Plan,
-  cores: Cores | null,
   rates: readonly number[],
   parts: readonly number[] | undefined,
   { results, dryRun, ladder, seconds }: RunOptions,
@@ -117,7 +114,7 @@ async function atAll(
   if (parts && rates.length > 0) throw new UsageError("--load and --rate: give one of them");
   if (rates.length > 1) return atRates(plan, () => rates);
   if (!parts || dryRun) return plan;
-  const session = await newSession(plan, cores, results, progressOf(plan), signal);
+  const session = await newSession(plan, coresFor(plan), results, progressOf(plan), signal);
   try {
     const capacity = await commonCapacity(session);
     const rateOf = (endpoint: string, part: number) => Number((part * (capacity.get(endpoint) ?? 0)).toPrecision(3));

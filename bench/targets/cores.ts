@@ -7,13 +7,16 @@ export interface Cores {
   readonly generator: string;
 }
 
+/** Read before a session moves this process to the generator's cores, so that the next session has all of them as well. */
+const AT_START = coresOf("self");
+
 /**
- * The first half of the cores this process may use is for the server, the rest for the generator.
+ * The first half of the cores that this process may use is for the server, the rest for the generator.
  * Null on one core, and where there is no taskset (it is part of every Linux, and of Linux only).
  */
 export function splitCores(): Cores | null {
   if (process.platform !== "linux" || spawnSync("taskset", ["--version"]).status !== 0) return null;
-  const cores = parseCpuList(coresOf("self") ?? "");
+  const cores = parseCpuList(AT_START ?? "");
   if (cores.length < 2) return null;
   const half = Math.floor(cores.length / 2);
   return { server: cores.slice(0, half).join(","), generator: cores.slice(half).join(",") };

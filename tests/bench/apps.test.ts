@@ -1,9 +1,9 @@
 /** Apps that are not ours: started by their own commands, or found by the port at which they listen. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type LocalSpec, parseTarget, SERVERS } from "../../bench/plan/targets.ts";
-import { runFile } from "../../bench/records/files.ts";
+import { manifestOf } from "../../bench/records/manifest.ts";
 import { splitCores } from "../../bench/targets/cores.ts";
 import { freePort } from "../../bench/targets/free-port.ts";
 import { listenerOf } from "../../bench/targets/listener.ts";
@@ -115,8 +115,7 @@ if (burn > 0) setInterval(() => { for (const until = usedMs() + burn; usedMs() <
   expect([loads.code, loads.output]).toEqual([0, expect.stringContaining(" slices in ")]);
   const seen = rowsOf(atRates);
   // On the cores on which the capacity was found: half of them for the servers.
-  const manifest = JSON.parse(readFileSync(runFile(atRates, seen[0]?.Run as string, "json"), "utf8"));
-  expect(manifest.cores).toEqual(splitCores());
+  expect(manifestOf(atRates, seen[0]?.Run as string)?.cores).toEqual(splitCores());
   const rates = [...new Set(seen.map(({ Endpoint = "" }) => Number(/ at (.*)\/s$/.exec(Endpoint)?.[1])))];
   rates.sort((a, b) => a - b);
   expect(rates).toHaveLength(2);
