@@ -1,19 +1,19 @@
 import { resolve } from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { exitWith } from "../shared/errors.ts";
-import { EXIT } from "./analysis/gate.ts";
-import { fromCaller } from "./caller.ts";
+import { fromCaller } from "./ask/caller.ts";
+import { ENDPOINTS, WORKLOADS } from "./ask/endpoints.ts";
+import { SERVERS } from "./ask/targets.ts";
 import { type DuetOptions, duet } from "./commands/duet.ts";
 import { type PairOptions, tax } from "./commands/pair.ts";
 import { type ReportOptions, showReport } from "./commands/report.ts";
 import { type RunOptions, run } from "./commands/run.ts";
 import { proveItself, type SelfTestOptions } from "./commands/self-test.ts";
-import { parseSlo } from "./measure/slo.ts";
-import { ENDPOINTS, WORKLOADS } from "./plan/endpoints.ts";
+import { sweep } from "./host/sweep.ts";
+import { EXIT } from "./judge/gate.ts";
+import { foldersOf, RESULTS } from "./keep/files.ts";
 import { PAIR_ENDPOINTS, PRESETS } from "./plan/presets.ts";
-import { SERVERS } from "./plan/targets.ts";
-import { foldersOf, RESULTS } from "./records/files.ts";
-import { sweep } from "./targets/sweep.ts";
+import { parseSlo } from "./run/slo.ts";
 
 const list = (text: string, before: string[] = []) => [...before, ...text.split(",").filter((item) => item !== "")];
 const number = (least: number, most: number, integer: boolean) => (text: string) => {

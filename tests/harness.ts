@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parse } from "csv-parse/sync";
-import { runFile, runsIn } from "../bench/records/files.ts";
-import { freePort } from "../bench/targets/free-port.ts";
+import { freePort } from "../bench/host/free-port.ts";
+import { runFile, runsIn } from "../bench/keep/files.ts";
 import matrix from "../servers/matrix.json" with { type: "json" };
 
 export const SERVERS = Object.keys(matrix);

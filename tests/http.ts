@@ -1,6 +1,6 @@
 /** HTTP as it is on the wire: fetch hides some headers. */
 import { connect, type Socket } from "node:net";
-import { STACKS } from "../bench/plan/targets.ts";
+import { STACKS } from "../bench/ask/targets.ts";
 
 /** Headers of every answer, and why a runtime, or a server in another language, adds to them. */
 const HEADERS = ["content-length", "content-type", "date"];

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll } from "bun:test";
 import { SQL } from "bun";
-import { type Postgres, startPostgres } from "../bench/stores/postgres.ts";
+import { type Postgres, startPostgres } from "../bench/run/stores/postgres.ts";
 
 /** A throw-away Postgres of a `describe`, of which servers get users. */
 export interface SharedPostgres {

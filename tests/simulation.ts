@@ -1,11 +1,11 @@
 /** A session whose servers, load and clock are simulated: what a request costs is given, and nothing waits. */
 import jStat from "jstat";
+import type { LocalSpec } from "../bench/ask/targets.ts";
 import { type Load, PERCENTILES } from "../bench/load/fortio.ts";
 import { percentile } from "../bench/load/histogram.ts";
-import { newSession, type Session } from "../bench/measure/session.ts";
 import type { Plan } from "../bench/plan/plan.ts";
-import type { LocalSpec } from "../bench/plan/targets.ts";
-import { NO_HELPERS } from "../bench/targets/target.ts";
+import { newSession, type Session } from "../bench/run/session.ts";
+import { NO_HELPERS } from "../bench/run/targets/target.ts";
 import type { Identity } from "../shared/identity.ts";
 
 /** Standard deviations on the ln scale. */

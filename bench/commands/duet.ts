@@ -1,19 +1,19 @@
 import { writeFileSync } from "node:fs";
 import { UsageError } from "../../shared/errors.ts";
-import { EXIT } from "../analysis/gate.ts";
-import { measureGate } from "../measure/gate.ts";
-import { closeSession, type Session } from "../measure/session.ts";
-import { duetAtRate } from "../measure/slices.ts";
-import { type Comparing, compareUntilDecided } from "../measure/until-decided.ts";
-import type { Workload } from "../plan/endpoints.ts";
+import { type AppOptions, appsIn, appsOf, askedOf } from "../ask/apps.ts";
+import type { Workload } from "../ask/endpoints.ts";
+import { checkOut, type Side } from "../ask/sides.ts";
+import { onStore, parseEither, SERVERS, type TargetSpec } from "../ask/targets.ts";
+import { EXIT } from "../judge/gate.ts";
 import { GATE, GATE_SECONDS, pairEndpoints } from "../plan/presets.ts";
-import { onStore, parseEither, SERVERS, type TargetSpec } from "../plan/targets.ts";
-import { change, type GateReport, gateMarkdown, gateReport, gateText } from "../report/gate.ts";
-import { outcome } from "../report/lines.ts";
-import { differenceOf, type Target } from "../targets/target.ts";
-import { type AppOptions, appsIn, appsOf, askedOf } from "./apps.ts";
+import { measureGate } from "../run/gate.ts";
+import { closeSession, type Session } from "../run/session.ts";
+import { duetAtRate } from "../run/slices.ts";
+import { differenceOf, type Target } from "../run/targets/target.ts";
+import { type Comparing, compareUntilDecided } from "../run/until-decided.ts";
+import { change, type GateReport, gateMarkdown, gateReport, gateText } from "../tell/gate.ts";
+import { outcome } from "../tell/lines.ts";
 import { type PairOptions, pairSession } from "./pair.ts";
-import { checkOut, type Side } from "./sides.ts";
 import { buildStacks } from "./stacks.ts";
 
 /** As the command line has them; where a file may be given, true is the terminal. */

@@ -1,15 +1,15 @@
 import { UsageError } from "../../shared/errors.ts";
-import { closeSession, newSession } from "../measure/session.ts";
-import { compareUntilDecided } from "../measure/until-decided.ts";
-import type { Workload } from "../plan/endpoints.ts";
-import { partsOf } from "../plan/names.ts";
+import { askedOf, type RequestOptions } from "../ask/apps.ts";
+import type { Workload } from "../ask/endpoints.ts";
+import { partsOf } from "../ask/names.ts";
+import { type LocalSpec, parseTarget, SERVERS, STACKS } from "../ask/targets.ts";
+import { splitCores } from "../host/cores.ts";
 import { makePlan } from "../plan/plan.ts";
 import { PAIR, pairEndpoints, pairOf, warmedUp } from "../plan/presets.ts";
-import { type LocalSpec, parseTarget, SERVERS, STACKS } from "../plan/targets.ts";
-import { outcome } from "../report/lines.ts";
-import { showProgress } from "../report/progress.ts";
-import { splitCores } from "../targets/cores.ts";
-import { askedOf, type RequestOptions } from "./apps.ts";
+import { closeSession, newSession } from "../run/session.ts";
+import { compareUntilDecided } from "../run/until-decided.ts";
+import { outcome } from "../tell/lines.ts";
+import { showProgress } from "../tell/progress.ts";
 import { buildStacks } from "./stacks.ts";
 
 /** As the command line has them. */

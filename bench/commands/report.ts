@@ -1,17 +1,17 @@
 /** `./bench.sh report`: what is in results files, shown in one way or another. */
 import { UsageError } from "../../shared/errors.ts";
-import { PUBLISHED } from "../records/files.ts";
-import { manifestOf } from "../records/manifest.ts";
-import { isPlain, readPlain, readSlices } from "../records/slices.ts";
-import { comparison } from "../report/compare.ts";
-import { write, writeDocs } from "../report/docs.ts";
-import { foreign } from "../report/foreign.ts";
-import { historyLines, historyPage, readHistory } from "../report/history.ts";
-import { html } from "../report/html.ts";
-import { markdown } from "../report/markdown.ts";
-import { allReports, readReport, runsOf } from "../report/read.ts";
-import type { Report } from "../report/report.ts";
-import { summary, terminal } from "../report/terminal.ts";
+import { PUBLISHED } from "../keep/files.ts";
+import { manifestOf } from "../keep/manifest.ts";
+import { isPlain, readPlain, readSlices } from "../keep/slices.ts";
+import { comparison } from "../tell/compare.ts";
+import { write, writeDocs } from "../tell/docs.ts";
+import { foreign } from "../tell/foreign.ts";
+import { historyLines, historyPage, readHistory } from "../tell/history.ts";
+import { html } from "../tell/html.ts";
+import { markdown } from "../tell/markdown.ts";
+import { allReports, readReport, runsOf } from "../tell/read.ts";
+import type { Report } from "../tell/report.ts";
+import { summary, terminal } from "../tell/terminal.ts";
 
 export interface ReportOptions {
   readonly run?: string;

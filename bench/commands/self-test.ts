@@ -1,10 +1,10 @@
-import { closeSession, newSession } from "../measure/session.ts";
+import { splitCores } from "../host/cores.ts";
 import { GATE, GATE_SECONDS, PAIR_ENDPOINTS } from "../plan/presets.ts";
-import { found, gateLine, gatesTable, scheduleLine, selfTestTable } from "../report/lines.ts";
+import { closeSession, newSession } from "../run/session.ts";
 import { type GateFinding, testGates } from "../self-test/gates.ts";
 import { measureSchedules, scheduledPlan } from "../self-test/schedules.ts";
 import { type Finding, selfTest } from "../self-test/self-test.ts";
-import { splitCores } from "../targets/cores.ts";
+import { found, gateLine, gatesTable, scheduleLine, selfTestTable } from "../tell/lines.ts";
 import { type PairOptions, pairSession, plainServers } from "./pair.ts";
 import { progressOf } from "./run.ts";
 

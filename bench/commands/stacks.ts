@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { UsageError } from "../../shared/errors.ts";
-import type { Workload } from "../plan/endpoints.ts";
-import { folderOf, lackOf, SERVERS, STACKS, type TargetSpec } from "../plan/targets.ts";
+import type { Workload } from "../ask/endpoints.ts";
+import { folderOf, lackOf, SERVERS, STACKS, type TargetSpec } from "../ask/targets.ts";
 
 /** What build.sh of a stack exits with where its toolchain is missing: EX_UNAVAILABLE of sysexits.h. */
 export const NO_TOOLCHAIN = 69;

@@ -1,7 +1,7 @@
 import { UsageError } from "../../shared/errors.ts";
-import { pinned } from "../targets/cores.ts";
+import type { Request } from "../ask/requests.ts";
+import { pinned } from "../host/cores.ts";
 import { type Histogram, percentile } from "./histogram.ts";
-import type { Request } from "./requests.ts";
 
 /** What a load generator saw in one slice. Latencies count from the send, errors included, in ms. */
 export interface Load {

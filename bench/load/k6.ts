@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { pinned } from "../targets/cores.ts";
+import { pinned } from "../host/cores.ts";
 import { generate, type Load, type LoadOptions, type StepLoad } from "./fortio.ts";
 import { binned, type Histogram } from "./histogram.ts";
 

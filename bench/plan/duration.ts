@@ -1,7 +1,7 @@
-import { LEAST_WINDOWS } from "../analysis/steadiness.ts";
-import { WORKLOADS } from "./endpoints.ts";
+import { WORKLOADS } from "../ask/endpoints.ts";
+import { isHere } from "../ask/targets.ts";
+import { LEAST_WINDOWS } from "../judge/steadiness.ts";
 import { hasDuets, type Plan } from "./plan.ts";
-import { isHere } from "./targets.ts";
 
 /** What a slice costs beyond its length: starting fortio, its connections, reading its answer; measured on two cores. */
 const SLICE_OVERHEAD_SECONDS = 0.11;

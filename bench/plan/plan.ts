@@ -1,10 +1,10 @@
 import { SimpleFaker } from "@faker-js/faker";
 import { UsageError } from "../../shared/errors.ts";
-import { isOurPost, type Requests, requestOf } from "../load/requests.ts";
-import { SEQUENCE, TRANSACTION, WORKLOADS, type Workload } from "./endpoints.ts";
-import { nameAtRate, nameWith } from "./names.ts";
+import { SEQUENCE, TRANSACTION, WORKLOADS, type Workload } from "../ask/endpoints.ts";
+import { nameAtRate, nameWith } from "../ask/names.ts";
+import { isOurPost, type Requests, requestOf } from "../ask/requests.ts";
+import { baseOf, type EngineSpec, type LocalSpec, onStore, parseTarget, type TargetSpec } from "../ask/targets.ts";
 import { AGENTS_SECONDS, amountsOf, type PRESETS, type PresetAmounts, warmedUp } from "./presets.ts";
-import { baseOf, type EngineSpec, type LocalSpec, onStore, parseTarget, type TargetSpec } from "./targets.ts";
 
 export interface Plan {
   readonly workload: Workload;

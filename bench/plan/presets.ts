@@ -1,4 +1,4 @@
-import { WORKLOADS, type Workload } from "./endpoints.ts";
+import { WORKLOADS, type Workload } from "../ask/endpoints.ts";
 
 /** How much is measured: restarts, and what is done in a server's turn after each. */
 export interface PresetAmounts {

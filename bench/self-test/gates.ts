@@ -1,7 +1,7 @@
-import type { GateVerdict } from "../analysis/gate.ts";
-import { measureGate } from "../measure/gate.ts";
-import type { Session } from "../measure/session.ts";
-import type { Outcome } from "../measure/until-decided.ts";
+import type { GateVerdict } from "../judge/gate.ts";
+import { measureGate } from "../run/gate.ts";
+import type { Session } from "../run/session.ts";
+import type { Outcome } from "../run/until-decided.ts";
 import { HANDICAP, handicapsOf, pairOf } from "./self-test.ts";
 
 /** What one gate said of two copies of a server, the first of which does more per request. */

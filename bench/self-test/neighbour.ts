@@ -4,7 +4,7 @@
  */
 import { spawn } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
-import { parseCpuList, splitCores } from "../targets/cores.ts";
+import { parseCpuList, splitCores } from "../host/cores.ts";
 
 const BURST_MS = [20, 150] as const;
 const [share = "0.6", part] = process.argv.slice(2);

@@ -1,10 +1,10 @@
-import type { Interval } from "../analysis/statistics.ts";
-import { TOLERANCE } from "../analysis/steadiness.ts";
-import { analyse, type Table } from "../analysis/tables.ts";
-import { measure } from "../measure/blocks.ts";
-import type { Session } from "../measure/session.ts";
+import { type LocalSpec, SERVERS } from "../ask/targets.ts";
+import type { Interval } from "../judge/statistics.ts";
+import { TOLERANCE } from "../judge/steadiness.ts";
+import { analyse, type Table } from "../judge/tables.ts";
 import { makePlan, type Plan } from "../plan/plan.ts";
-import { type LocalSpec, SERVERS } from "../plan/targets.ts";
+import { measure } from "../run/blocks.ts";
+import type { Session } from "../run/session.ts";
 import { SCHEDULES } from "./scheduled.ts";
 
 /** What a run said of a server with a schedule. */

@@ -1,11 +1,11 @@
 import matrix from "../../servers/matrix.json" with { type: "json" };
-import { meanInterval, type State, stateOf } from "../analysis/statistics.ts";
-import { withTargets } from "../measure/blocks.ts";
-import { lastBlock, type Session } from "../measure/session.ts";
-import { solo } from "../measure/slices.ts";
-import { compareUntilDecided, type Outcome } from "../measure/until-decided.ts";
-import { warmEndpoint, warmRestarted } from "../measure/warmup.ts";
-import type { LocalSpec } from "../plan/targets.ts";
+import type { LocalSpec } from "../ask/targets.ts";
+import { meanInterval, type State, stateOf } from "../judge/statistics.ts";
+import { withTargets } from "../run/blocks.ts";
+import { lastBlock, type Session } from "../run/session.ts";
+import { solo } from "../run/slices.ts";
+import { compareUntilDecided, type Outcome } from "../run/until-decided.ts";
+import { warmEndpoint, warmRestarted } from "../run/warmup.ts";
 
 /** What the handicapped of two servers does more per request. */
 export const HANDICAP = 0.05;

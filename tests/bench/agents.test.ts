@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { freePort } from "../../bench/host/free-port.ts";
 import { findAgents, loadFrom } from "../../bench/load/agents.ts";
 import { PERCENTILES } from "../../bench/load/fortio.ts";
-import { freePort } from "../../bench/targets/free-port.ts";
 import { finish, type Program, resultsIn, rowsOf, run, scratch, until } from "../harness.ts";
 
 const FORTIO = Bun.which("fortio", { PATH: `${resolve(".tools/bin")}:${process.env.PATH}` }) ?? "fortio";

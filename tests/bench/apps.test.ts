@@ -2,13 +2,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type LocalSpec, parseTarget, SERVERS } from "../../bench/plan/targets.ts";
-import { manifestOf } from "../../bench/records/manifest.ts";
-import { splitCores } from "../../bench/targets/cores.ts";
-import { freePort } from "../../bench/targets/free-port.ts";
-import { listenerOf } from "../../bench/targets/listener.ts";
-import { start } from "../../bench/targets/local.ts";
-import { sweep } from "../../bench/targets/sweep.ts";
+import { type LocalSpec, parseTarget, SERVERS } from "../../bench/ask/targets.ts";
+import { splitCores } from "../../bench/host/cores.ts";
+import { freePort } from "../../bench/host/free-port.ts";
+import { listenerOf } from "../../bench/host/listener.ts";
+import { sweep } from "../../bench/host/sweep.ts";
+import { manifestOf } from "../../bench/keep/manifest.ts";
+import { start } from "../../bench/run/targets/local.ts";
 import {
   bench,
   finish,

@@ -4,11 +4,11 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFil
 import { delimiter, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { lock } from "proper-lockfile";
-import { runFile, runsIn } from "../../bench/records/files.ts";
-import { appendResults, checkResults, RESULT_COLUMNS, type ResultRow } from "../../bench/records/results.ts";
-import { appendSlices, PROTOCOL, readSlices, type Slice } from "../../bench/records/slices.ts";
-import { type Cores, parseCpuList, splitCores } from "../../bench/targets/cores.ts";
-import { freePort } from "../../bench/targets/free-port.ts";
+import { type Cores, parseCpuList, splitCores } from "../../bench/host/cores.ts";
+import { freePort } from "../../bench/host/free-port.ts";
+import { runFile, runsIn } from "../../bench/keep/files.ts";
+import { appendResults, checkResults, RESULT_COLUMNS, type ResultRow } from "../../bench/keep/results.ts";
+import { appendSlices, PROTOCOL, readSlices, type Slice } from "../../bench/keep/slices.ts";
 import {
   bench,
   csvOf,
@@ -290,7 +290,7 @@ describe("results.csv", () => {
 
   test("writers at the same time lose no row and tear none", async () => {
     const file = newResults();
-    const script = (run: number) => `const { appendResults } = await import("./bench/records/results.ts");
+    const script = (run: number) => `const { appendResults } = await import("./bench/keep/results.ts");
       for (let i = 0; i < 25; i++) await appendResults(${JSON.stringify(file)}, \`${run}-\${i}.\`,
         [{ ...${JSON.stringify(row)}, Run: \`${run}-\${i}.\` }]);`;
     const ended = await Promise.all([1, 2, 3, 4].map((run) => finish(["bun", "-e", script(run)])));

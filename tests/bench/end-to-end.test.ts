@@ -1,10 +1,10 @@
 /** bench.sh as a user runs it, on real servers and short slices. */
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { ENDPOINTS } from "../../bench/plan/endpoints.ts";
-import { runFile } from "../../bench/records/files.ts";
-import { COLUMNS, PROTOCOL } from "../../bench/records/slices.ts";
-import { splitCores } from "../../bench/targets/cores.ts";
+import { ENDPOINTS } from "../../bench/ask/endpoints.ts";
+import { splitCores } from "../../bench/host/cores.ts";
+import { runFile } from "../../bench/keep/files.ts";
+import { COLUMNS, PROTOCOL } from "../../bench/keep/slices.ts";
 import { bench, csvOf, finish, left, resultsIn, rowsOf, scratch } from "../harness.ts";
 
 const folder = scratch();

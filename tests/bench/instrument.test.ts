@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { delimiter, join, resolve } from "node:path";
-import { readReport } from "../../bench/report/read.ts";
-import { type Cores, parseCpuList, splitCores } from "../../bench/targets/cores.ts";
-import { freePort } from "../../bench/targets/free-port.ts";
+import { type Cores, parseCpuList, splitCores } from "../../bench/host/cores.ts";
+import { freePort } from "../../bench/host/free-port.ts";
+import { readReport } from "../../bench/tell/read.ts";
 import {
   describeIf,
   finish,

@@ -1,8 +1,8 @@
 /** Sequences by k6: what it reports is what the server saw, a wrong answer fails a sequence, and nothing remains. */
 import { describe, expect, test } from "bun:test";
+import { freePort } from "../../bench/host/free-port.ts";
 import { percentile } from "../../bench/load/histogram.ts";
 import { loadSequence } from "../../bench/load/k6.ts";
-import { freePort } from "../../bench/targets/free-port.ts";
 import { must, until } from "../harness.ts";
 
 const STEPS = ["1 POST", "2 GET", "3 PUT", "4 GET", "5 DELETE", "6 GET 404"];

@@ -2,17 +2,17 @@
 import { beforeEach, expect, test } from "bun:test";
 import { generateMersenne53Randomizer } from "@faker-js/faker";
 import jStat from "jstat";
-import { median } from "../../bench/analysis/statistics.ts";
-import { measureGate } from "../../bench/measure/gate.ts";
-import { compareUntilDecided } from "../../bench/measure/until-decided.ts";
-import { warmEndpoint, warmRestarted, warmthOf } from "../../bench/measure/warmup.ts";
+import { type LocalSpec, parseTarget, SERVERS } from "../../bench/ask/targets.ts";
+import { median } from "../../bench/judge/statistics.ts";
 import { makePlan, type Plan } from "../../bench/plan/plan.ts";
 import { GATE, GATE_SECONDS, PAIR, PAIR_ENDPOINTS } from "../../bench/plan/presets.ts";
-import { type LocalSpec, parseTarget, SERVERS } from "../../bench/plan/targets.ts";
-import { scheduleLine, selfTestTable } from "../../bench/report/lines.ts";
+import { measureGate } from "../../bench/run/gate.ts";
+import { compareUntilDecided } from "../../bench/run/until-decided.ts";
+import { warmEndpoint, warmRestarted, warmthOf } from "../../bench/run/warmup.ts";
 import { SCHEDULES } from "../../bench/self-test/scheduled.ts";
 import { measureSchedules, scheduledPlan } from "../../bench/self-test/schedules.ts";
 import { HANDICAP, selfTest } from "../../bench/self-test/self-test.ts";
+import { scheduleLine, selfTestTable } from "../../bench/tell/lines.ts";
 import { resultsIn, scratch } from "../harness.ts";
 import { type Cost, simulate } from "../simulation.ts";
 

@@ -4,13 +4,13 @@ import { expect, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
 import { SQL } from "bun";
 import type { Load } from "../../bench/load/fortio.ts";
-import { ON_DISK } from "../../bench/stores/folders.ts";
-import { pgbouncerVersion } from "../../bench/stores/pooler.ts";
-import { findPrograms, startPostgres } from "../../bench/stores/postgres.ts";
-import { openStores } from "../../bench/stores/stores.ts";
-import { watchWaits } from "../../bench/stores/waits.ts";
-import type { Target } from "../../bench/targets/target.ts";
-import { watch } from "../../bench/targets/usage.ts";
+import { ON_DISK } from "../../bench/run/stores/folders.ts";
+import { pgbouncerVersion } from "../../bench/run/stores/pooler.ts";
+import { findPrograms, startPostgres } from "../../bench/run/stores/postgres.ts";
+import { openStores } from "../../bench/run/stores/stores.ts";
+import { watchWaits } from "../../bench/run/stores/waits.ts";
+import type { Target } from "../../bench/run/targets/target.ts";
+import { watch } from "../../bench/run/usage.ts";
 import {
   bench,
   describeIf,

@@ -6,7 +6,7 @@ import { join, resolve } from "node:path";
 import { Deployment } from "kubernetes-models/apps/v1";
 import { NetworkPolicy } from "kubernetes-models/networking.k8s.io/v1";
 import { Namespace, Service } from "kubernetes-models/v1";
-import { readIdentity } from "../../bench/targets/target.ts";
+import { readIdentity } from "../../bench/run/targets/target.ts";
 import { describeIf, IMAGE, must, rowsOf, SERVERS, scratch, testIf, until, withImage, works } from "../harness.ts";
 
 const FORTIO_IMAGE = `fortio/fortio:${/FORTIO_VERSION=(.*)/.exec(readFileSync("bench/setup.sh", "utf8"))?.[1]}`;

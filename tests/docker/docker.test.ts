@@ -3,9 +3,9 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { appendFileSync, chmodSync, cpSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { ENDPOINTS } from "../../bench/plan/endpoints.ts";
-import { freePort } from "../../bench/targets/free-port.ts";
-import { readIdentity, verify } from "../../bench/targets/target.ts";
+import { ENDPOINTS } from "../../bench/ask/endpoints.ts";
+import { freePort } from "../../bench/host/free-port.ts";
+import { readIdentity, verify } from "../../bench/run/targets/target.ts";
 import { describeIf, finish, makeDatabase, SERVERS, scratch, until, works } from "../harness.ts";
 
 const IMAGE = "simple-http-server-benchmark:test";

@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { findPrograms, type Postgres, startPostgres } from "../../bench/stores/postgres.ts";
+import { findPrograms, type Postgres, startPostgres } from "../../bench/run/stores/postgres.ts";
 import { CLIENTS, DRIVERS, type Runtime } from "../../shared/drivers/drivers.ts";
 import { describeIf, makeDatabase, type Server, scratch, startServer, stopServer } from "../harness.ts";
 

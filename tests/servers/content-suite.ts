@@ -1,6 +1,6 @@
 /** What the content API answers, exactly alike on every server × store × driver or client × workers. */
 import { expect, test } from "bun:test";
-import { STACKS } from "../../bench/plan/targets.ts";
+import { STACKS } from "../../bench/ask/targets.ts";
 import { openapi } from "../../shared/content/openapi.ts";
 import type { Content, User } from "../../shared/content/schema.ts";
 import { LIMITS } from "../../shared/limits.ts";

@@ -3,7 +3,7 @@
  * with one worker and with two; tests/servers/contract.test.ts has the servers that use SQLite.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { findPrograms } from "../../bench/stores/postgres.ts";
+import { findPrograms } from "../../bench/run/stores/postgres.ts";
 import { CLIENTS, type Runtime } from "../../shared/drivers/drivers.ts";
 import { describeIf, makeDatabase, SERVERS, type Server, scratch, startServer, stopServer } from "../harness.ts";
 import { sharedPostgres } from "../postgres.ts";

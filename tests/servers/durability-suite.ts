@@ -13,10 +13,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { SimpleFaker } from "@faker-js/faker";
 import { SQL } from "bun";
 import { ulid } from "ulid";
-import { findPrograms, type Postgres, startPostgres } from "../../bench/stores/postgres.ts";
-import { freePort } from "../../bench/targets/free-port.ts";
-import { readIdentity } from "../../bench/targets/target.ts";
-import { family } from "../../bench/targets/usage.ts";
+import { freePort } from "../../bench/host/free-port.ts";
+import { findPrograms, type Postgres, startPostgres } from "../../bench/run/stores/postgres.ts";
+import { readIdentity } from "../../bench/run/targets/target.ts";
+import { family } from "../../bench/run/usage.ts";
 import { describeIf, run, type Server, START, scratch, startServer, testIf, until, works } from "../harness.ts";
 
 const LONG = process.env.LONG === "1";

@@ -1,7 +1,7 @@
 /** The hand-written twins that adapters are compared with answer what the adapters answer. */
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { findPrograms } from "../../bench/stores/postgres.ts";
+import { findPrograms } from "../../bench/run/stores/postgres.ts";
 import { CLIENTS, type Runtime } from "../../shared/drivers/drivers.ts";
 import { SUMS, tablesAt } from "../../shared/tpcb/tables.ts";
 import { describeIf, makeDatabase, SERVERS, scratch, startServer, stopServer } from "../harness.ts";

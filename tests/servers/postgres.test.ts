@@ -4,8 +4,8 @@ import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, wr
 import { createServer } from "node:net";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
-import { findPrograms, type Postgres, startPostgres } from "../../bench/stores/postgres.ts";
-import { family } from "../../bench/targets/usage.ts";
+import { findPrograms, type Postgres, startPostgres } from "../../bench/run/stores/postgres.ts";
+import { family } from "../../bench/run/usage.ts";
 import type { Connect } from "../../shared/contract.ts";
 import { CLIENTS, driver, type Runtime, WAITS } from "../../shared/drivers/drivers.ts";
 import {
@@ -22,7 +22,7 @@ import {
 } from "../harness.ts";
 import { ask } from "../postgres.ts";
 
-const MODULE = join(import.meta.dir, "../../bench/stores/postgres.ts");
+const MODULE = join(import.meta.dir, "../../bench/run/stores/postgres.ts");
 const linux = process.platform === "linux";
 const folder = scratch();
 /** Whether a process runs; one that its parent has yet to reap has no command line. */

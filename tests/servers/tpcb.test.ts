@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { globSync } from "node:fs";
 import { Validator } from "@seriousme/openapi-schema-validator";
-import { findPrograms } from "../../bench/stores/postgres.ts";
+import { findPrograms } from "../../bench/run/stores/postgres.ts";
 import { CLIENTS, type Runtime } from "../../shared/drivers/drivers.ts";
 import { openapiOfPostgres } from "../../shared/tpcb/openapi.ts";
 import { describeIf, must, SERVERS, testIf } from "../harness.ts";

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { folderOf, STACKS } from "../../bench/ask/targets.ts";
 import { NO_TOOLCHAIN } from "../../bench/commands/stacks.ts";
-import { folderOf, STACKS } from "../../bench/plan/targets.ts";
 
 interface Build {
   readonly isBuilt: boolean;

@@ -1,5 +1,5 @@
 /** What was acknowledged stays: the suite of the ten over the servers in other languages that keep content items. */
-import { STACKS } from "../../bench/plan/targets.ts";
+import { STACKS } from "../../bench/ask/targets.ts";
 import { durabilitySuite } from "../servers/durability-suite.ts";
 import { buildAll, firstOfEach } from "./build.ts";
 

@@ -1,7 +1,7 @@
 /** Requests that are none, and any that fit /openapi.json or nearly so: servers in other languages answer as the ten do. */
 import { afterAll, beforeAll } from "bun:test";
 import { join } from "node:path";
-import { STACKS } from "../../bench/plan/targets.ts";
+import { STACKS } from "../../bench/ask/targets.ts";
 import { describeIf, endServer, type Server, scratch, startServer } from "../harness.ts";
 import { hostileSuite, type Otherwise } from "../servers/hostile-suite.ts";
 import { buildAll } from "./build.ts";

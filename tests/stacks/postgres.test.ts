@@ -1,7 +1,7 @@
 /** The content API in Postgres of the servers in other languages: each with each of its clients, prepared or not. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { STACKS } from "../../bench/plan/targets.ts";
-import { findPrograms } from "../../bench/stores/postgres.ts";
+import { STACKS } from "../../bench/ask/targets.ts";
+import { findPrograms } from "../../bench/run/stores/postgres.ts";
 import { describeIf, makeDatabase, type Server, scratch, startServer, stopServer } from "../harness.ts";
 import { sharedPostgres } from "../postgres.ts";
 import { expectRefused } from "../servers/config-suite.ts";

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { folderOf, STACKS } from "../../bench/plan/targets.ts";
+import { folderOf, STACKS } from "../../bench/ask/targets.ts";
 import { describeIf, endServer, makeDatabase, type Server, scratch, startServer } from "../harness.ts";
 import { expectRefused, MISTAKES, type Mistake, OF_LISTENING } from "../servers/config-suite.ts";
 import { contractSuite } from "../servers/contract-suite.ts";

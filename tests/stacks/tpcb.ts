@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { STACKS, type Stack } from "../../bench/plan/targets.ts";
-import { findPrograms } from "../../bench/stores/postgres.ts";
+import { STACKS, type Stack } from "../../bench/ask/targets.ts";
+import { findPrograms } from "../../bench/run/stores/postgres.ts";
 import { describeIf } from "../harness.ts";
 import { inAllWays, tpcbSuite } from "../servers/tpcb-suite.ts";
 import { buildAll, firstOfEach } from "./build.ts";

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { gateVerdict, worst } from "../../bench/analysis/gate.ts";
-import { readRequests, requestOf, withOptions } from "../../bench/load/requests.ts";
-import { copiesOf } from "../../bench/measure/until-decided.ts";
-import { type GateReport, gateMarkdown, gateText } from "../../bench/report/gate.ts";
+import { readRequests, requestOf, withOptions } from "../../bench/ask/requests.ts";
+import { gateVerdict, worst } from "../../bench/judge/gate.ts";
+import { copiesOf } from "../../bench/run/until-decided.ts";
+import { type GateReport, gateMarkdown, gateText } from "../../bench/tell/gate.ts";
 import { scratch } from "../harness.ts";
 
 const folder = scratch();

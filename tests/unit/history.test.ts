@@ -3,9 +3,9 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { generateMersenne53Randomizer } from "@faker-js/faker";
 import jStat from "jstat";
-import { changePoints } from "../../bench/analysis/changes.ts";
-import { RESULT_COLUMNS } from "../../bench/records/results.ts";
-import { historyLines, historyPage, readHistory } from "../../bench/report/history.ts";
+import { changePoints } from "../../bench/judge/changes.ts";
+import { RESULT_COLUMNS } from "../../bench/keep/results.ts";
+import { historyLines, historyPage, readHistory } from "../../bench/tell/history.ts";
 import { scratch } from "../harness.ts";
 
 const random = generateMersenne53Randomizer();

@@ -4,10 +4,10 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import puppeteer, { type Browser, type Page } from "puppeteer-core";
-import { PUBLISHED } from "../../bench/records/files.ts";
-import { html } from "../../bench/report/html.ts";
-import { allReports } from "../../bench/report/read.ts";
-import { newestOf, type Report } from "../../bench/report/report.ts";
+import { PUBLISHED } from "../../bench/keep/files.ts";
+import { html } from "../../bench/tell/html.ts";
+import { allReports } from "../../bench/tell/read.ts";
+import { newestOf, type Report } from "../../bench/tell/report.ts";
 import { describeIf, scratch } from "../harness.ts";
 
 const CHROMIUM = ["chromium", "chromium-browser", "google-chrome"].map((name) => Bun.which(name)).find(Boolean);

@@ -4,24 +4,24 @@ import { existsSync, readFileSync } from "node:fs";
 import { SimpleFaker } from "@faker-js/faker";
 import { parse } from "csv-parse/sync";
 import { stringify } from "csv-stringify/sync";
-import { parseSlo } from "../../bench/measure/slo.ts";
-import { findFile, PUBLISHED, RESULTS, readText, runFile, runsIn, writeWhole } from "../../bench/records/files.ts";
-import type { Manifest } from "../../bench/records/manifest.ts";
-import { RESULT_COLUMNS } from "../../bench/records/results.ts";
-import { appendSlices, PROTOCOL, readSlices, type Slice } from "../../bench/records/slices.ts";
-import { card } from "../../bench/report/card.ts";
-import { agreement, compareRuns, comparison } from "../../bench/report/compare.ts";
-import { DOCS, filled, MACHINES, PICTURE, placesOf } from "../../bench/report/docs.ts";
-import { otherTables } from "../../bench/report/format.ts";
-import { html } from "../../bench/report/html.ts";
-import { machineSays, machinesDiffer } from "../../bench/report/machine.ts";
-import { acrossRuns, machinesPage } from "../../bench/report/machines.ts";
-import { markdown } from "../../bench/report/markdown.ts";
-import { allReports, readReport, reportOf } from "../../bench/report/read.ts";
-import { kindOf, newestOf, type Report } from "../../bench/report/report.ts";
-import { resultRows } from "../../bench/report/results.ts";
-import { terminal } from "../../bench/report/terminal.ts";
-import { parseCpuList } from "../../bench/targets/cores.ts";
+import { parseCpuList } from "../../bench/host/cores.ts";
+import { findFile, PUBLISHED, RESULTS, readText, runFile, runsIn, writeWhole } from "../../bench/keep/files.ts";
+import type { Manifest } from "../../bench/keep/manifest.ts";
+import { RESULT_COLUMNS } from "../../bench/keep/results.ts";
+import { appendSlices, PROTOCOL, readSlices, type Slice } from "../../bench/keep/slices.ts";
+import { parseSlo } from "../../bench/run/slo.ts";
+import { card } from "../../bench/tell/card.ts";
+import { agreement, compareRuns, comparison } from "../../bench/tell/compare.ts";
+import { DOCS, filled, MACHINES, PICTURE, placesOf } from "../../bench/tell/docs.ts";
+import { otherTables } from "../../bench/tell/format.ts";
+import { html } from "../../bench/tell/html.ts";
+import { machineSays, machinesDiffer } from "../../bench/tell/machine.ts";
+import { acrossRuns, machinesPage } from "../../bench/tell/machines.ts";
+import { markdown } from "../../bench/tell/markdown.ts";
+import { allReports, readReport, reportOf } from "../../bench/tell/read.ts";
+import { kindOf, newestOf, type Report } from "../../bench/tell/report.ts";
+import { resultRows } from "../../bench/tell/results.ts";
+import { terminal } from "../../bench/tell/terminal.ts";
 import { csvOf, finish, must, resultsIn, scratch } from "../harness.ts";
 
 const newFile = resultsIn(scratch());
@@ -532,9 +532,9 @@ describe("what is in the repository is what the published runs say", () => {
     const drawn = must([
       "bun",
       "--eval",
-      `import { picture } from "./bench/report/picture.ts";
-       import { allReports } from "./bench/report/read.ts";
-       import { newestOf } from "./bench/report/report.ts";
+      `import { picture } from "./bench/tell/picture.ts";
+       import { allReports } from "./bench/tell/read.ts";
+       import { newestOf } from "./bench/tell/report.ts";
        process.stdout.write(picture(newestOf(allReports("${PUBLISHED}")).get("read")))`,
     ]);
     expect(drawn).toBe(readFileSync(PICTURE, "utf8").trim());

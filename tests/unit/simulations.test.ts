@@ -13,7 +13,7 @@ import {
   sequentialRatio,
   smallestVisible,
   stateOf,
-} from "../../bench/analysis/statistics.ts";
+} from "../../bench/judge/statistics.ts";
 import { present, times } from "./values.ts";
 
 const RUNS = 2_000;

@@ -11,7 +11,7 @@ import {
   sequentialRatio,
   sequentialSmallestVisible,
   stateOf,
-} from "../../bench/analysis/statistics.ts";
+} from "../../bench/judge/statistics.ts";
 import { present, times } from "./values.ts";
 
 const interval = (estimate: number, low: number, high: number, digits = 3) => ({

@@ -1,7 +1,7 @@
 /** When a server is called warm: the rule on series of known truth, and how often it is wrong. */
 import { describe, expect, test } from "bun:test";
 import { generateMersenne53Randomizer } from "@faker-js/faker";
-import { compare, type Duet, drifts, median } from "../../bench/analysis/statistics.ts";
+import { compare, type Duet, drifts, median } from "../../bench/judge/statistics.ts";
 import {
   changeOf,
   coldnessOf,
@@ -12,7 +12,7 @@ import {
   MOST_WINDOWS,
   noiseOf,
   type Window,
-} from "../../bench/analysis/steadiness.ts";
+} from "../../bench/judge/steadiness.ts";
 import { SCHEDULES } from "../../bench/self-test/scheduled.ts";
 import { times } from "./values.ts";
 

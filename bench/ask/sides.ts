@@ -1,0 +1,63 @@
+/** The two sides of a change: commits of a repository, its working tree, or folders. */
+import { spawnSync } from "node:child_process";
+import { existsSync, rmSync } from "node:fs";
+import { basename, join, resolve } from "node:path";
+import { UsageError } from "../../shared/errors.ts";
+import { folderOnDisk } from "../run/stores/folders.ts";
+import { fromCaller } from "./caller.ts";
+
+export interface Side {
+  readonly name: string;
+  readonly folder: string;
+  /** What is checked out; null for a folder that is as it is. */
+  readonly commit: string | null;
+}
+
+/** The working tree of the repository, uncommitted changes included. */
+const WORKING_TREE = ".";
+
+/**
+ * Checks both sides out, each in a folder of its own.
+ * @param refs anything that git takes for a commit; what begins with . or / is a folder that is used as it is; one alone is
+ *   compared with the working tree
+ * @returns the two, the one before the change first, and what removes their folders
+ * @throws UsageError
+ */
+export function checkOut(repo: string, refs: readonly string[]): { sides: [Side, Side]; remove: () => void } {
+  if (refs.length > 2) throw new UsageError(`--ref is given ${refs.length} times: a duet has two sides`);
+  const git = (...args: string[]) => {
+    const { status, stdout, stderr, error } = spawnSync("git", ["-C", repo, ...args], { encoding: "utf8" });
+    if (error) throw new UsageError(`git cannot be started (${error.message}): install it`);
+    return { ok: status === 0, text: (status === 0 ? stdout : stderr).trim() };
+  };
+  const top = git("rev-parse", "--show-toplevel");
+  const home = folderOnDisk("commits");
+  const made: string[] = [];
+  git("worktree", "prune"); // of runs that were killed
+  const remove = () => {
+    for (const folder of made) git("worktree", "remove", "--force", "--force", folder);
+    rmSync(home, { recursive: true, force: true });
+  };
+  const sideOf = (ref: string, i: number): Side => {
+    if (/^[./]/.test(ref)) {
+      const folder = ref === WORKING_TREE ? (top.ok ? top.text : resolve(repo)) : fromCaller(ref);
+      if (!existsSync(folder)) throw new UsageError(`--ref "${ref}": there is no such folder`);
+      return { name: ref === WORKING_TREE ? "working tree" : basename(folder), folder, commit: null };
+    }
+    if (!top.ok) throw new UsageError(`--repo "${repo}" is no git repository: give the folder of one`);
+    const commit = git("rev-parse", "--verify", "--quiet", "--end-of-options", `${ref}^{commit}`);
+    if (!commit.ok) throw new UsageError(`--ref "${ref}": ${repo} has no such commit; fetch it first`);
+    const folder = join(home, String(i));
+    const added = git("worktree", "add", "--detach", "--quiet", folder, commit.text);
+    if (!added.ok) throw new UsageError(`--ref "${ref}" cannot be checked out: ${added.text.split("\n").at(-1)}`);
+    made.push(folder);
+    return { name: ref, folder, commit: commit.text };
+  };
+  try {
+    const [base, head] = [...refs, WORKING_TREE].slice(0, 2).map(sideOf) as [Side, Side];
+    return { sides: [base, base.name === head.name ? { ...head, name: `${head.name} again` } : head], remove };
+  } catch (error) {
+    remove();
+    throw error;
+  }
+}

@@ -1,0 +1,73 @@
+import { join } from "node:path";
+import { readCores } from "../../run/usage.ts";
+import { type Cores, parseCpuList, pinned } from "../cores.ts";
+
+/** How fast a core is, in nanoseconds; medians, so that short pauses do not count. */
+export interface Speed {
+  /** A turn of four xorshifts. */
+  readonly aluNs: number;
+  readonly syscallNs: number;
+  /** A call through a pointer that no predictor knows. */
+  readonly indirectNs: number;
+  /** A byte there and back over TCP, both ends in one thread. */
+  readonly loopbackNs: number;
+  /** A load that waits for the one before, from 256 KiB and from 128 MiB. */
+  readonly cachedNs: number;
+  readonly memoryNs: number;
+  /** The first write to a page. */
+  readonly touchNs: number;
+}
+
+/** What a machine was like at one moment, on the cores that a run uses. */
+export interface Fingerprint {
+  readonly at: string;
+  readonly speed: Speed;
+  /**
+   * The ALU loop on all these cores at once ÷ alone. 1: they are cores of their own; towards 2: halves of one, whatever
+   * the virtual machine says they are.
+   */
+  readonly together: number;
+  /** Part of the time that the host kept these cores from this machine, and that other processes had them. */
+  readonly stolen: number;
+  readonly others: number;
+}
+
+const ALU_MS = 300;
+const PROBE = join(import.meta.dirname, "probe.ts");
+
+/** Takes about two seconds, in which nothing else may be loaded. @returns null where cores cannot be chosen, or Bun cannot compile C. */
+export async function takeFingerprint(cores: Cores | null, signal: AbortSignal): Promise<Fingerprint | null> {
+  if (cores === null) return null;
+  const all = [cores.server, cores.generator].flatMap(parseCpuList);
+  const at = new Date();
+  let ranMs = 0;
+  const probe = async (core: number, ...args: string[]): Promise<unknown> => {
+    const command = pinned(String(core), [process.execPath, PROBE, ...args]);
+    const child = Bun.spawn(command, { stdio: ["ignore", "pipe", "ignore"], signal });
+    const output = await new Response(child.stdout).text();
+    await child.exited;
+    signal.throwIfAborted();
+    ranMs += Number(child.resourceUsage()?.cpuTime.total ?? 0) / 1e3;
+    return child.exitCode === 0 ? JSON.parse(output) : null;
+  };
+  const alu = async (core: number) => ((await probe(core, "alu", String(ALU_MS))) as Speed | null)?.aluNs ?? Number.NaN;
+  const ourUsage = process.cpuUsage();
+  const before = readCores(all);
+  const speed = (await probe(all[0] as number)) as Speed | null;
+  if (speed === null) return null;
+  // One core of each side stands for the others.
+  const sides = [all[0], all.at(-1)] as [number, number];
+  const alone = [await alu(sides[0]), await alu(sides[1])];
+  const atOnce = await Promise.all(all.map(alu));
+  const together = [atOnce[0] as number, atOnce.at(-1) as number].map((ns, i) => ns / (alone[i] as number));
+  const after = readCores(all);
+  const { user, system } = process.cpuUsage(ourUsage);
+  const spentMs = (Date.now() - at.getTime()) * all.length;
+  return {
+    at: at.toISOString(),
+    speed,
+    together: Math.max(...together),
+    stolen: (after.stolenMs - before.stolenMs) / spentMs,
+    others: Math.max(0, after.busyMs - before.busyMs - ranMs - (user + system) / 1e3) / spentMs,
+  };
+}

@@ -1,0 +1,117 @@
+import { UsageError } from "../../shared/errors.ts";
+import { meanInterval } from "../judge/statistics.ts";
+
+/** A promise about latency, as `p99<50ms`. */
+export interface Slo {
+  readonly percentile: 50 | 90 | 99 | 99.9;
+  readonly limitMs: number;
+}
+
+/** @throws UsageError for anything but `p50`, `p90`, `p99` or `p99.9`, `<`, a number and `ms` or `s`. */
+export function parseSlo(text: string): Slo {
+  const [, p, limit, unit] = /^p(50|90|99|99\.9)<(\d+(?:\.\d+)?)(ms|s)$/.exec(text) ?? [];
+  if (!p || Number(limit) <= 0)
+    throw new UsageError(`--slo is "${text}": write it as p99<50ms, with p50, p90, p99 or p99.9`);
+  return { percentile: Number(p) as Slo["percentile"], limitMs: Number(limit) * (unit === "s" ? 1e3 : 1) };
+}
+
+/** `p99 < 50 ms` */
+export const promiseOf = ({ percentile, limitMs }: Slo): string => `p${percentile} < ${limitMs} ms`;
+
+/** What was seen at one rate. */
+export interface Trial {
+  /** Null where the promise was broken while the machine was elsewhere: of the server that says nothing. */
+  readonly kept: boolean | null;
+  /** Why it was not kept. */
+  readonly why: string;
+}
+
+/** What one start found: the highest rate that keeps a promise lies between `low`, which kept it, and `high`, which did not. */
+export interface Bracket {
+  readonly low: number;
+  /** Null where no rate broke it. */
+  readonly high: number | null;
+  readonly reason: string;
+}
+
+/** What several starts found: the highest rate that keeps a promise, with its 95 % interval; the reason is the last one's. */
+export interface Capacity extends Bracket {
+  readonly rate: number;
+  readonly starts: number;
+}
+
+/** Starts of a server that make an interval. */
+export const STARTS = 3;
+
+/** Width of the bracket at which the search ends, as a ratio. */
+const PRECISION = 1.04;
+/** So many tries at a rate that agree decide, so that one hiccup of the host does not. */
+const AGREEING = 2;
+/** Tries at a rate after which it is not known whether it is kept. */
+const MOST_TRIES = 6;
+const MOST_RATES = 16;
+/** Part of a closed loop's rate below which there is no use in trying: something else than the rate breaks the promise. */
+const LEAST_RATE = 0.01;
+
+/**
+ * Bisection on the logarithm of the rate.
+ * @param attempt one run at a rate
+ * @param closed requests/s of a closed loop
+ * @param keptBefore what an earlier start kept, where the search begins
+ */
+export async function searchCapacity(
+  attempt: (rate: number) => Promise<Trial>,
+  closed: number,
+  keptBefore = 0,
+): Promise<Bracket> {
+  let low = 0;
+  let high: number | null = null;
+  let reason = "it was kept at every rate tried";
+  let rate = keptBefore || closed;
+  /** Ratio of the first two rates where the first is broken; squared up to 2 until one is kept. */
+  let step = keptBefore ? 1.1 : 2;
+  for (let i = 0; i < MOST_RATES && (high === null || high / low > PRECISION) && rate > LEAST_RATE * closed; i++) {
+    const { kept, why } = await agreed(() => attempt(rate));
+    if (kept) low = rate;
+    else {
+      reason = `at ${rate.toFixed(1)} requests/s ${why}`;
+      if (kept === null) break;
+      high = rate;
+    }
+    if (high === null) rate = low * 1.1;
+    else if (low > 0) rate = Math.sqrt(low * high);
+    else {
+      rate = high / step;
+      step = Math.min(2, step ** 2);
+    }
+  }
+  return { low, high, reason };
+}
+
+/** From the geometric means of what each start kept, and of what it did not; of one start its own bracket. Starts that found nothing do not count. */
+export function capacityOf(all: readonly Bracket[]): Capacity {
+  const known = all.filter(({ low, high }) => low > 0 || high !== null);
+  const starts = known.length > 0 ? known : all;
+  const lows = starts.map(({ low }) => low);
+  const highs = starts.flatMap(({ high }) => high ?? []);
+  const { reason } = starts.at(-1) as Bracket;
+  const least = Math.min(...lows);
+  const isBroken = highs.length === starts.length;
+  if (starts.length === 1 || least === 0) {
+    return { rate: least, low: least, high: isBroken ? Math.max(...highs) : null, starts: starts.length, reason };
+  }
+  const { estimate, low } = meanInterval(lows, true);
+  return { rate: estimate, low, high: isBroken ? meanInterval(highs, true).high : null, starts: starts.length, reason };
+}
+
+/** @returns what several tries agree on; one that says nothing where they do not. */
+async function agreed(attempt: () => Promise<Trial>): Promise<Trial> {
+  const trials: Trial[] = [];
+  for (let n = 1; ; n++) {
+    const trial = await attempt();
+    trials.push(trial);
+    const alike = trials.filter(({ kept }) => kept === trial.kept).length;
+    if (trial.kept !== null && alike === AGREEING) return trial;
+    if (n === MOST_TRIES) return { kept: null, why: trials.findLast(({ kept }) => !kept)?.why ?? "" };
+  }
+}

@@ -1,0 +1,152 @@
+/** Programs of a run's own that serve until they are stopped, each with a folder that is removed with it: Postgres, a pooler. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { chownSync, readFileSync, rmSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { SQL } from "bun";
+import { UsageError } from "../../../shared/errors.ts";
+import { folderOnDisk } from "./folders.ts";
+
+const READY_MS = 60_000;
+/** How long it may take to end: a shutdown of Postgres writes what is still in memory. */
+const STOP_MS = 10_000;
+
+/** Whom a program runs as that refuses root. */
+export interface User {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/** @returns null where this process is not root and programs can run as the same user. @throws UsageError */
+export function unprivileged(): User | null {
+  if (process.getuid?.() !== 0) return null;
+  const users = readFileSync("/etc/passwd", "utf8");
+  const [, uid, gid] = /^postgres:[^:]*:(\d+):(\d+):/m.exec(users) ?? /^nobody:[^:]*:(\d+):(\d+):/m.exec(users) ?? [];
+  if (uid === undefined)
+    throw new UsageError("PostgreSQL and its poolers do not run as root, and there is no user postgres or nobody");
+  return { uid: Number(uid), gid: Number(gid) };
+}
+
+/** @returns a new folder on a disk. @param kind of what is in it */
+export function ownFolder(kind: string, user: User | null): string {
+  const folder = folderOnDisk(kind);
+  if (user) chownSync(folder, user.uid, user.gid);
+  return folder;
+}
+
+/** A program that is up, or starting. */
+export interface Server extends Pick<Program, "ended" | "how" | "output"> {
+  readonly pid: number | null;
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts a program.
+ * @param fast ends it without waiting for its clients @param kill what ends it where that does not
+ */
+export function launch(
+  command: readonly string[],
+  user: User | null,
+  fast: NodeJS.Signals,
+  kill?: () => Promise<unknown>,
+): Server {
+  const { child, how, output, ended } = start(command, user);
+  const stop = async () => {
+    child.kill(fast);
+    const late = (await Promise.race([ended, sleep(STOP_MS, "late", { ref: false })])) === "late";
+    if (late) await (kill ? kill() : child.kill("SIGKILL"));
+    await ended;
+  };
+  return { pid: child.pid ?? null, ended, how, output, stop };
+}
+
+/** Waits until what speaks as Postgres answers. @throws UsageError with what it said */
+export async function untilReady(
+  name: string,
+  url: string,
+  { ended, how, output }: Server,
+  signal: AbortSignal,
+): Promise<void> {
+  const deadline = Date.now() + READY_MS;
+  while (true) {
+    signal.throwIfAborted();
+    if (how() !== null) throw new UsageError(`${name} did not start: ${output() || `it ended by ${how()}`}`);
+    const sql = new SQL(url, { max: 1, connectionTimeout: 5 });
+    const answer = sql`select 1`.then(
+      () => true,
+      () => false,
+    );
+    const ready = await Promise.race([answer, ended]); // another server may have the port
+    await sql.close({ timeout: 0 });
+    if (ready) return;
+    if (Date.now() > deadline) {
+      throw new UsageError(`${name} accepted no connection within ${READY_MS / 1000} s: ${output()}`);
+    }
+    await sleep(10);
+  }
+}
+
+/**
+ * Removes a folder, with the server in it, as soon as this process ends, however it does: a shell waits for the end of a
+ * pipe that closes then.
+ */
+export function guarded(folder: string): { watch(pid: number | null): void; release(): Promise<void> } {
+  const remove = `for i in 1 2 3 4 5 6 7 8 9; do rm -rf "$0" && break; sleep 0.2; done`;
+  const script = `while read -r pid; do server=$pid; done; [ -z "$server" ] || kill -QUIT "$server"; ${remove}`;
+  const child = spawn("sh", ["-c", script, folder], { detached: true, stdio: ["pipe", "ignore", "ignore"], cwd: "/" });
+  child.unref();
+  const closed = once(child, "close");
+  child.stdin.on("error", () => {}); // it may have been killed
+  return {
+    watch: (pid) => child.stdin.write(`${pid ?? ""}\n`),
+    release: async () => {
+      child.ref();
+      child.stdin.end();
+      await closed;
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Runs a program to its end. @throws UsageError with what it complained of */
+export async function run(command: readonly string[], user: User | null, signal?: AbortSignal): Promise<void> {
+  signal?.throwIfAborted();
+  const { how, output, ended } = start(command, user, signal);
+  await ended;
+  signal?.throwIfAborted();
+  if (how() !== "0") throw new UsageError(`${command[0]} failed: ${output() || how()}`);
+}
+
+export interface Program {
+  readonly child: ChildProcess;
+  readonly ended: Promise<void>;
+  /** Its exit status, the signal that ended it or why it could not be run; null while it runs. */
+  how(): string | null;
+  /** The last line of what it complained of. */
+  output(): string;
+}
+
+function start(command: readonly string[], user: User | null, signal?: AbortSignal): Program {
+  const [name = "", ...args] = command;
+  // Not in this process's folder, which another user may have no access to.
+  const options = { ...user, ...(signal && { signal }), cwd: "/" };
+  const child = spawn(name, args, { ...options, stdio: ["ignore", "ignore", "pipe"] });
+  let text = "";
+  child.stderr.setEncoding("utf8").on("data", (more: string) => {
+    text = (text + more).slice(-4_000);
+  });
+  let how: string | null = null;
+  const ended = new Promise<void>((resolve) => {
+    const end = (reason: string) => {
+      how ??= reason;
+      resolve();
+    };
+    child.on("error", ({ message }) => end(message));
+    child.on("close", (code, signal) => end(String(code ?? signal)));
+  });
+  const output = () => {
+    const lines = text.trim().split("\n");
+    return lines.findLast((line) => /\b(error|FATAL|PANIC|DETAIL):/i.test(line)) ?? lines.at(-1) ?? "";
+  };
+  return { child, ended, how: () => how, output };
+}

@@ -1,0 +1,166 @@
+import { copyFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { SQL } from "bun";
+import { UsageError } from "../../../shared/errors.ts";
+import { SUMS } from "../../../shared/tpcb/tables.ts";
+import { type Helpers, NO_HELPERS } from "../targets/target.ts";
+import { folderOnDisk } from "./folders.ts";
+import { startPooler } from "./pooler.ts";
+import { type Postgres, startPostgres } from "./postgres.ts";
+
+/** What one server keeps content items in, thrown away when it stops. */
+export interface ServerStore {
+  /** By which the server finds it. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Processes that work for this server alone: their CPU time counts as the server's. */
+  readonly helpers: Helpers;
+  close(): Promise<void>;
+}
+
+/** Stores of a run: each server begins with a copy of the same content items, and leaves nothing behind. */
+export interface Stores {
+  /** @param env of the server: STORE and its settings @throws UsageError where there is no Postgres */
+  open(env: Readonly<Record<string, string>>, cores: string | undefined): Promise<ServerStore>;
+  close(): Promise<void>;
+}
+
+/** @param scale of pgbench's tables, which databases have then instead of content items */
+export function openStores(signal: AbortSignal, scale?: number): Stores {
+  let folder: string | undefined;
+  let made: Promise<void> | undefined;
+  let copies = 0;
+  let databases: Promise<Databases> | undefined;
+
+  async function sqlite(): Promise<ServerStore> {
+    folder ??= folderOnDisk("contents");
+    // Not content.db of this folder, in which a server writes that somebody starts by hand.
+    const original = join(folder, "contents.db");
+    made ??= createdb(["--contents", "--file", original], signal);
+    await made;
+    const file = join(folder, `${++copies}.db`);
+    copyFileSync(original, file);
+    const close = async () => {
+      for (const part of ["", "-wal", "-shm", "-journal"]) rmSync(file + part, { force: true });
+    };
+    return { env: { CONTENT_FILE: file }, helpers: NO_HELPERS, close };
+  }
+
+  return {
+    async open({ STORE, CONTENT_FILE, POSTGRES_POOLER }, cores) {
+      if (STORE === "postgres") {
+        const { DATABASE_URL } = process.env;
+        databases ??= DATABASE_URL ? given(DATABASE_URL, signal, scale) : throwAway(signal, scale);
+        const store = await (await databases).open(cores);
+        const checked = scale === undefined ? store : audited(store);
+        return POSTGRES_POOLER === undefined ? checked : pooled(checked, cores, signal);
+      }
+      if (STORE === "sqlite" && CONTENT_FILE === undefined) return sqlite();
+      return { env: {}, helpers: NO_HELPERS, close: async () => {} };
+    },
+    async close() {
+      if (folder) rmSync(folder, { recursive: true, force: true });
+      await (await databases?.catch(() => null))?.close();
+    },
+  };
+}
+
+/** Filled databases of Postgres, one for each server. */
+interface Databases {
+  open(cores: string | undefined): Promise<ServerStore>;
+  close(): Promise<void>;
+}
+
+/** A cluster for each server, so that what it costs can be told from what others cost. */
+async function throwAway(signal: AbortSignal, scale?: number): Promise<Databases> {
+  const template = await startPostgres({ signal });
+  try {
+    await fill(template.url, signal, scale);
+    await template.stopServer();
+  } catch (error) {
+    await template.stop();
+    throw error;
+  }
+  return {
+    async open(cores) {
+      const one: Postgres = await startPostgres({ cores, data: template.folder, signal });
+      const helpers = { ...NO_HELPERS, database: one.pid, databaseUrl: one.url };
+      return { env: { DATABASE_URL: one.url }, helpers, close: one.stop };
+    },
+    close: template.stop,
+  };
+}
+
+/** Databases in a server that runs already; what it costs is not seen. */
+async function given(url: string, signal: AbortSignal, scale?: number): Promise<Databases> {
+  const sql = new SQL({ url, max: 1 });
+  const urlOf = (name: string) => Object.assign(new URL(url), { pathname: `/${name}` }).href;
+  const create = async (name: string, template: string) => {
+    await sql.unsafe(`CREATE DATABASE ${name} TEMPLATE ${template}`).catch((cause: Error) => {
+      throw new UsageError(`DATABASE_URL: no database can be made there (${cause.message}): name a user who may`);
+    });
+    const helpers = { ...NO_HELPERS, databaseUrl: urlOf(name) };
+    return { env: { DATABASE_URL: urlOf(name) }, helpers, close: () => drop(name) };
+  };
+  const drop = async (name: string) => void (await sql.unsafe(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`));
+  const template = `http_benchmark_${process.pid}`;
+  let made = 0;
+  const filled = await create(template, "template0");
+  await fill(filled.env.DATABASE_URL, signal, scale);
+  return {
+    open: () => create(`${template}_${++made}`, template),
+    async close() {
+      await drop(template);
+      await sql.close();
+    },
+  };
+}
+
+const fill = (url: string, signal: AbortSignal, scale?: number) =>
+  createdb(["--postgres", url, ...(scale === undefined ? [] : ["--tpcb", "--scale", String(scale)])], signal);
+
+/** The same by a pooler, which is stopped first. */
+async function pooled(store: ServerStore, cores: string | undefined, signal: AbortSignal): Promise<ServerStore> {
+  const pooler = await startPooler(store.env.DATABASE_URL as string, cores, signal).catch(async (error) => {
+    await store.close();
+    throw error;
+  });
+  return {
+    env: { DATABASE_URL: pooler.url },
+    helpers: { ...store.helpers, pooler: pooler.pid },
+    async close() {
+      await pooler.stop();
+      await store.close();
+    },
+  };
+}
+
+/** The same, closed by a look at its balances. */
+const audited = (store: ServerStore): ServerStore => ({
+  ...store,
+  async close() {
+    try {
+      await audit(store.env.DATABASE_URL as string);
+    } finally {
+      await store.close();
+    }
+  },
+});
+
+/** @throws UsageError where a transaction was lost, made twice or left half done. */
+async function audit(url: string): Promise<void> {
+  const sql = new SQL({ url, max: 1 });
+  try {
+    const [sums] = await sql.unsafe(SUMS);
+    if (new Set(Object.values(sums)).size === 1) return;
+    throw new UsageError(`balances and history do not add up: ${JSON.stringify(sums)}: the server is wrong`);
+  } finally {
+    await sql.close();
+  }
+}
+
+async function createdb(args: string[], signal: AbortSignal): Promise<void> {
+  const child = Bun.spawn(["bun", "createdb.ts", ...args], { stdio: ["ignore", "ignore", "pipe"], signal });
+  const complaint = await new Response(child.stderr).text();
+  signal.throwIfAborted();
+  if ((await child.exited) !== 0) throw new UsageError(complaint.trim());
+}

@@ -1,0 +1,90 @@
+import { readFileSync } from "node:fs";
+import type { Identity } from "../../../shared/identity.ts";
+import type { DockerSpec } from "../../ask/targets.ts";
+import type { Engine } from "../../host/engine.ts";
+import { NO_HELPERS, type Reading, type Target, untilReady } from "./target.ts";
+
+/** Ports of an engine's machine elsewhere, of which a container gets one that is free: a firewall can be told of them. */
+const PORTS = "3000-3099";
+
+/** The part of the engine's answer for a container that is read here. */
+interface Inspected {
+  readonly State: { readonly Running: boolean; readonly Pid: number };
+  readonly NetworkSettings: {
+    readonly Networks: Readonly<Record<string, { readonly IPAddress: string }>>;
+    readonly Ports: Readonly<Record<string, readonly { readonly HostPort: string }[] | null>>;
+  };
+}
+
+/** The same of its statistics; times in ns, memory in bytes. */
+interface Stats {
+  readonly cpu_stats: {
+    readonly cpu_usage: { readonly total_usage: number };
+    readonly online_cpus: number;
+    readonly throttling_data?: { readonly throttled_time: number };
+  };
+  readonly memory_stats: { readonly stats?: Readonly<Record<string, number>> };
+}
+
+/** Starts a server in a container and waits until it answers. */
+export async function startContainer(
+  engine: Engine,
+  { name, env, engine: { address, image, run } }: DockerSpec,
+  cores: string | undefined,
+  signal: AbortSignal,
+): Promise<Target> {
+  const since = performance.now();
+  const remote = address.startsWith("ssh://");
+  const id = await engine.docker(
+    ...["run", "--detach", "--no-healthcheck", ...engine.common, "--publish", `${remote ? PORTS : "127.0.0.1:"}:3000`],
+    ...(cores ? ["--cpuset-cpus", cores] : []),
+    ...run,
+    ...Object.entries(env).flatMap(([name, value]) => ["--env", `${name}=${value}`]),
+    image,
+  );
+  // One that cannot be removed now, as its engine is gone, is removed when this run or the next one can.
+  const stop = () =>
+    engine.docker("rm", "--force", "--volumes", id).then(
+      () => {},
+      () => {},
+    );
+  try {
+    const inspect = () => engine.get<Inspected>(`/containers/${id}/json`);
+    const { State, NetworkSettings } = await inspect();
+    const pid = !remote && isOurs(State.Pid, id) ? State.Pid : null;
+    // A port that is published to this machine goes through a proxy process, the container's own address does not.
+    const inside = pid === null ? undefined : Object.values(NetworkSettings.Networks)[0]?.IPAddress;
+    const published = NetworkSettings.Ports["3000/tcp"]?.[0]?.HostPort;
+    const url = inside ? `http://${inside}:3000` : `http://${engine.host}:${published}`;
+    const identity = await untilReady(name, url, signal, async () => {
+      const up = (await inspect()).State.Running;
+      return { up, log: up ? "" : await engine.docker("logs", id) };
+    });
+    const read = async () =>
+      readingOf(await engine.get<Stats>(`/containers/${id}/stats?stream=false&one-shot=true`), identity);
+    return { name, url, identity, pid, helpers: NO_HELPERS, startupMs: performance.now() - since, read, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** Whether a container's process can be seen here: Docker may run in a virtual machine of its own. */
+function isOurs(pid: number, id: string): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/cgroup`, "utf8").includes(id);
+  } catch {
+    return false;
+  }
+}
+
+/** Memory as processes count it, without the page cache: cgroup v2 and v1 name it differently. */
+function readingOf({ cpu_stats: cpu, memory_stats: { stats = {} } }: Stats, identity: Identity | null): Reading {
+  const v2 = stats.anon === undefined ? null : stats.anon + (stats.file_mapped ?? 0);
+  return {
+    cpuUs: cpu.cpu_usage.total_usage / 1e3,
+    rssBytes: v2 ?? stats.rss ?? null,
+    throttledMs: (cpu.throttling_data?.throttled_time ?? 0) / 1e6,
+    cores: identity?.workers ?? cpu.online_cpus,
+  };
+}

@@ -1,0 +1,269 @@
+/** What a run says in about twelve lines: who needs least, what a choice costs, whether it matters, what the run cannot see. */
+
+import { isTwin } from "../ask/names.ts";
+import { parseCpuList } from "../host/cores.ts";
+import type { Machine } from "../host/machine/identity.ts";
+import { UNRANKED } from "../judge/verdict.ts";
+import { totalSeconds } from "../plan/duration.ts";
+import { hasDuets } from "../plan/plan.ts";
+import { amountsOf, PRESETS } from "../plan/presets.ts";
+import { capacities, choicesOf, circumstances, limits, promises, twinsOf } from "./answer.ts";
+import { count, listed, percent, ratio, word } from "./format.ts";
+import { type Endpoint, kindOf, type Report } from "./report.ts";
+import { render } from "./text.ts";
+
+/** More of the cores' time than this, taken by the host or other processes, is said. */
+const NOISY = 0.1;
+
+/** Some have not arrived, some got cold again while others were measured. */
+const REMEDY = "raise --warmup";
+
+/** Verdicts that are said of an endpoint, as its numbers are of something else than the servers. */
+const ELSEWHERE = new Set(["network-bound", "bandwidth-bound", "rate-limited", "invalid", "service time"]);
+
+export function card(report: Report): string[] {
+  const { endpoints, servers, manifest } = report;
+  if (kindOf(report) === "capacity") {
+    return [
+      title(report),
+      ...capacities(manifest),
+      ...memory(servers),
+      ...promises(manifest),
+      ...notWarm(endpoints),
+      ...noise(report),
+    ];
+  }
+  return [
+    title(report),
+    ...trust(endpoints),
+    ...least(endpoints),
+    ...aligned(choices(endpoints)).map((line) => `  ${line}`),
+    ...matters(report).map((line) => `Does it matter? ${line}`),
+    ...memory(servers),
+    ...limits(
+      endpoints.map(({ remarks, ...shown }) => ({
+        ...shown,
+        remarks: remarks.filter(({ verdict }) => ELSEWHERE.has(verdict)),
+      })),
+    ),
+    ...circumstances(endpoints, manifest),
+    ...promises(manifest),
+    ...notWarm(endpoints),
+    ...noise(report),
+    ...blind(endpoints),
+    ...next(report),
+  ];
+}
+
+/** The same as four questions, for the page. */
+export function tiles(report: Report): { title: string; lines: string[] }[] {
+  const { endpoints, servers } = report;
+  return [
+    { title: "Which?", lines: least(endpoints) },
+    {
+      title: "How much?",
+      lines: choices(endpoints).map(([choice, cost, shown]) => `${choice}: ${cost} (${shown})`),
+    },
+    {
+      title: "Does it matter?",
+      lines: [...matters(report), ...memory(servers)],
+    },
+    {
+      title: "Can I trust it?",
+      lines: [
+        restarts(report),
+        ...trust(endpoints),
+        ...equalTwins(endpoints),
+        ...notWarm(endpoints),
+        ...noise(report),
+        ...blind(endpoints),
+      ],
+    },
+  ].filter(({ lines }) => lines.length > 0);
+}
+
+/** Ratio at which a cell of the heat map has its full colour. */
+const HOTTEST = 4;
+
+/** Servers × endpoints: CPU time per request ÷ the least; `heat` from 0, for a tie with the least, to 1. Null without duets. */
+export function heatMap(endpoints: readonly Endpoint[]) {
+  const compared = endpoints.filter(({ comparison }) => comparison !== null);
+  const names = [...new Set(compared.flatMap(({ rows }) => rows.map(({ name }) => name)))];
+  if (compared.length === 0) return null;
+  const cell = ({ endpoint, rows }: Endpoint, server: string) => {
+    const { standing, warming } = rows.find(({ name }) => name === server) ?? {};
+    if (!standing) return { endpoint, text: "-", heat: "0", note: `${server} at ${endpoint}: not compared` };
+    const { ratioToBest, first } = standing;
+    return {
+      endpoint,
+      text: ratioToBest.estimate.toFixed(2) + (warming ? "?" : ""),
+      heat: first ? "0" : Math.min(1, Math.max(0, Math.log(ratioToBest.estimate) / Math.log(HOTTEST))).toFixed(2),
+      note: `${server} at ${endpoint}: ${ratio(ratioToBest)}${warming ? ", warming" : ""}`,
+    };
+  };
+  return {
+    columns: compared.map(({ endpoint }) => ({ endpoint, short: shortOf(endpoint) })),
+    rows: names
+      .filter((name) => !isTwin(name))
+      .sort()
+      .map((name) => ({ name, cells: compared.map((endpoint) => cell(endpoint, name)) })),
+  };
+}
+
+/** `5 × 10` of /sqlite/random-5fields/10: fields and rows. */
+const shortOf = (endpoint: string) =>
+  endpoint.replace(/^\/sqlite\/random-(\d+)fields\/(\d+)$/, "$1×$2").replace(/^\/(\w+)-template$/, "$1");
+
+const presetOf = ({ manifest }: Report) =>
+  (Object.keys(PRESETS) as (keyof typeof PRESETS)[]).find(
+    (name) => PRESETS[name].blocks === manifest?.plan.amount.blocks,
+  );
+
+/** `Standard run: 4 restarts, one server measured twice` */
+function restarts(report: Report): string {
+  const { manifest, run, host } = report;
+  if (!manifest) return `Run ${run} on ${host}`;
+  if (kindOf(report) === "capacity") return "The highest rate that keeps a promise";
+  const preset = presetOf(report);
+  const name =
+    preset === undefined ? "Run" : { quick: "First look", standard: "Standard run", full: "Full run" }[preset];
+  const { blocks, twin } = manifest.plan.amount;
+  return `${name}: ${blocks} restarts, ${twin ? "one server measured twice" : "no self-check"}`;
+}
+
+function title(report: Report): string {
+  const { manifest, connections } = report;
+  const on = manifest?.machine ? `; on ${manifest.machine.cores} × ${nameOf(manifest.machine)}` : "";
+  return `${restarts(report)}${on}, ${connections} connections`;
+}
+
+/** `Intel Xeon Processor, model 167`: what tells two of one name apart stands in the report. */
+function nameOf({ cpu, vendor, model }: Machine): string {
+  const name = (cpu ?? vendor ?? "an unknown processor").replaceAll(/\((R|TM)\)/g, "");
+  return model === null ? name : `${name}, model ${model}`;
+}
+
+function trust(endpoints: readonly Endpoint[]): string[] {
+  const twins = twinsOf(endpoints);
+  const wrong = twins.filter(({ state }) => state === "different");
+  return wrong.length === 0
+    ? []
+    : [
+        `DO NOT TRUST IT: ${wrong[0]?.name} measured twice came out different at ${wrong.length} of ${twins.length} endpoints`,
+      ];
+}
+
+function equalTwins(endpoints: readonly Endpoint[]): string[] {
+  const twins = twinsOf(endpoints);
+  return twins.length > 0 && twins.every(({ state }) => state !== "different")
+    ? [`${twins[0]?.name} measured twice is not different at any of ${twins.length} endpoints`]
+    : [];
+}
+
+function least(endpoints: readonly Endpoint[]): string[] {
+  const compared = endpoints.flatMap(({ comparison }) => comparison ?? []);
+  const firsts = compared.flatMap(({ standings }) => standings.filter(({ first, name }) => first && !isTwin(name)));
+  const times = [...Map.groupBy(firsts, ({ name }) => name)].map(([name, of]) => ({ name, times: of.length }));
+  const most = Math.max(...times.map(({ times }) => times));
+  const names = times.filter(({ times }) => times === most).map(({ name }) => name);
+  return names.length === 0
+    ? []
+    : [
+        `Least CPU time per request, or tied for it: ${listed(names.sort())}, at ${most} of ${compared.length} endpoints`,
+      ];
+}
+
+/** Each choice, what it costs where it matters least and most, and at how many endpoints that is shown. */
+function choices(endpoints: readonly Endpoint[]): [choice: string, cost: string, shown: string][] {
+  return choicesOf(endpoints)
+    .filter(({ compared }) => compared.length > 0)
+    .map(({ to, from, compared, different }) => {
+      const changes = compared.map(({ of }) => Math.round((of.estimate - 1) * 100));
+      const cost = change(Math.min(...changes), Math.max(...changes));
+      return [`${to}, not ${from}`, cost, `shown at ${different} of ${compared.length}`];
+    });
+}
+
+/** Lines of a table without heads. */
+function aligned(rows: readonly (readonly string[])[]): string[] {
+  const columns = (rows[0] ?? []).map((_, i) => ({
+    head: "",
+    show: (row: readonly string[]) => row[i] ?? "",
+    left: true as const,
+  }));
+  return rows.length === 0 ? [] : render(columns, rows).split("\n").slice(1);
+}
+
+/** `18–47 % less`, of changes in percent. */
+function change(low: number, high: number): string {
+  const span = (a: number, b: number) => (a === b ? `${a} %` : `${a}–${b} %`);
+  if (high < 0) return `${span(-high, -low)} less`;
+  return low >= 0 ? `${span(low, high)} more` : `${-low} % less to ${high} % more`;
+}
+
+/** What a core answers where a request is most work. */
+function matters({ endpoints, manifest }: Report): string[] {
+  const closed = endpoints.filter(({ load }) => load === "closed");
+  const slowest = ({ rows }: Endpoint) => Math.min(...rows.map(({ goodput }) => goodput.estimate));
+  const [heaviest] = closed.toSorted((a, b) => slowest(a) - slowest(b));
+  if (!heaviest || heaviest.rows.length < 2) return [];
+  const atLimit = heaviest.rows.filter(({ verdict }) => !UNRANKED.has(verdict));
+  const [one] = atLimit;
+  if (!one) return [`Not known: at ${heaviest.endpoint} no server was at its own limit`];
+  const rates = atLimit.map(({ goodput }) => goodput.estimate);
+  const cores = manifest?.cores ? parseCpuList(manifest.cores.server).length : 0;
+  const where = cores === 0 ? "" : ` on ${cores === 1 ? "one core" : `${cores} cores`}`;
+  const of = rates.length === heaviest.rows.length ? "all" : `${rates.length} of ${heaviest.rows.length}`;
+  return [
+    rates.length === 1
+      ? `At ${heaviest.endpoint} only ${one.name} was at its own limit: ${count(one.goodput.estimate)} requests/s${where}`
+      : `At ${heaviest.endpoint} ${of} answer ${count(Math.min(...rates))}–${count(Math.max(...rates))} requests/s${where}`,
+  ];
+}
+
+function memory({ rows }: Endpoint): string[] {
+  const known = rows.flatMap(({ runtime, rssBytes }) =>
+    runtime && rssBytes ? [{ runtime: word(runtime), mb: Math.round(rssBytes.estimate / 1e6) }] : [],
+  );
+  const of = [...Map.groupBy(known, ({ runtime }) => runtime)].sort().map(([runtime, all]) => {
+    const sizes = all.map(({ mb }) => mb);
+    const [low, high] = [Math.min(...sizes), Math.max(...sizes)];
+    return `${runtime} ${low === high ? low : `${low}–${high}`} MB`;
+  });
+  return of.length === 0 ? [] : [`Memory: ${of.join(", ")}`];
+}
+
+function notWarm(endpoints: readonly Endpoint[]): string[] {
+  const rows = endpoints.flatMap(({ endpoint, rows }) => rows.map((row) => ({ endpoint, ...row })));
+  const warming = rows.filter((row) => row.warming);
+  if (warming.length === 0) return [];
+  const [first] = warming;
+  const others = warming.length === 1 ? "" : ", …";
+  return [
+    `Not warm, so not ranked: ${warming.length} of ${rows.length} rows (${first?.name} at ${first?.endpoint}${others}): ${REMEDY}`,
+  ];
+}
+
+function noise({ taken }: Report): string[] {
+  return taken === null || taken < NOISY
+    ? []
+    : [`Not quiet: the host and other processes had ${percent(taken)} of the cores' time in the median slice`];
+}
+
+function blind(endpoints: readonly Endpoint[]): string[] {
+  const sights = endpoints
+    .flatMap(({ endpoint, comparison }) => (comparison ? [{ endpoint, least: comparison.smallestVisible }] : []))
+    .sort((a, b) => a.least - b.least);
+  const [best, worst] = [sights[0], sights.at(-1)];
+  if (!best || !worst) return [];
+  const where = ({ endpoint, least }: typeof best) => `${percent(least)} (${endpoint})`;
+  const span = sights.length === 1 ? where(best) : `${where(best)} to ${where(worst)}`;
+  return [`Blind below ${span}: a tie means "not known"`];
+}
+
+function next(report: Report): string[] {
+  const { manifest } = report;
+  if (presetOf(report) !== "quick" || !manifest || !hasDuets(manifest.plan)) return [];
+  const standard = { ...manifest.plan, amount: amountsOf(manifest.plan.workload, "standard") };
+  return [`Next: the same with --standard decides (${Math.round(totalSeconds(standard) / 60)} min)`];
+}

@@ -1,0 +1,56 @@
+/** What `./bench.sh report --readme` writes: README.md, docs/ and rows of results.csv, from the runs in docs/runs/. */
+import { readFileSync } from "node:fs";
+import { UsageError } from "../../shared/errors.ts";
+import { RESULTS, writeWhole } from "../keep/files.ts";
+import { appendResults } from "../keep/results.ts";
+import { capacities } from "./answer.ts";
+import { machinesPage, sideBySide } from "./machines.ts";
+import { firstScreen, markdown } from "./markdown.ts";
+import { picture } from "./picture.ts";
+import { kindOf, newestOf, type Report } from "./report.ts";
+import { resultRows } from "./results.ts";
+
+/** Have places `<!-- name -->` that are written from the committed runs. */
+export const DOCS = ["README.md", "docs/results.md", "docs/sql.md", "docs/stacks.md", "docs/writes.md"];
+export const PICTURE = "docs/results.svg";
+export const MACHINES = "docs/machines.md";
+
+/** What stands at each place, as far as there are runs. @param reports oldest first */
+export function placesOf(reports: readonly Report[]): Map<string, string> {
+  const newest = newestOf(reports);
+  const writes = capacities(newest.get("capacity")?.manifest ?? null).map((line) => `- ${line}`);
+  return new Map([
+    ...[...newest].map(([kind, report]) => [kind, markdown(report)] as const),
+    ...(newest.has("read") ? [["answer", firstScreen(ofMatrix(reports))] as const] : []),
+    ...(writes.length > 0 ? [["writes", writes.join("\n")] as const] : []),
+    ["machines", sideBySide(ofMatrix(reports))],
+  ]);
+}
+
+/** @returns a text with its places filled. */
+export const filled = (text: string, places: ReadonlyMap<string, string>): string =>
+  [...places].reduce(
+    (all, [place, shown]) =>
+      all.replace(new RegExp(`(?<=<!-- ${place} -->\n).*?(?=<!-- /${place} -->)`, "s"), () => `\n${shown}\n\n`),
+    text,
+  );
+
+const ofMatrix = (reports: readonly Report[]) => reports.filter((report) => kindOf(report) === "read");
+
+export async function writeDocs(reports: readonly Report[]): Promise<void> {
+  const read = newestOf(reports).get("read");
+  if (read) write(PICTURE, picture(read));
+  write(MACHINES, machinesPage(ofMatrix(reports)));
+  const places = placesOf(reports);
+  for (const doc of DOCS) write(doc, filled(readFileSync(doc, "utf8"), places));
+  for (const report of reports) await appendResults(RESULTS, report.run, resultRows(report));
+}
+
+/** @throws UsageError where it cannot. */
+export function write(file: string, text: string): void {
+  try {
+    writeWhole(file, text);
+  } catch (error) {
+    throw new UsageError(`"${file}" cannot be written (${(error as Error).message})`);
+  }
+}

@@ -1,0 +1,259 @@
+import { SEQUENCE, TRANSACTION } from "../ask/endpoints.ts";
+import type { Comparison, Interval } from "../judge/statistics.ts";
+import type { Row } from "../judge/tables.ts";
+import type { Endpoint, Report } from "./report.ts";
+
+export const count = (value: number) => Math.round(value).toLocaleString("en-US");
+const ms = (value: number) => value.toFixed(value < 10 ? 2 : 1);
+const mega = (bytes: number) => count(bytes / 1e6);
+export const percent = (part: number) => `${(part * 100).toFixed(part > 0 && part < 0.0995 ? 1 : 0)} %`;
+
+/** A value ± the wider half of its 95 % interval; of few blocks the least and the most. */
+export function withInterval(interval: Interval | null, show: (value: number) => string): string {
+  if (interval === null || Number.isNaN(interval.estimate)) return "-";
+  const { low, high, isRange } = interval;
+  if (isRange) return low === high ? show(low) : `${show(low)}–${show(high)}`;
+  const half = interval.high / interval.estimate - 1;
+  const width = Number.isNaN(half) ? "" : half > 1 ? " ±>100%" : ` ±${Math.ceil(half * 100)}%`;
+  return show(interval.estimate) + width;
+}
+
+/** An interval of a hundredfold or more, as two blocks may leave it, says nothing and is left out. */
+const TELLING = 100;
+/** `1.19 (1.12–1.27)` */
+export const ratio = ({ estimate, low, high }: Interval, digits = 2): string =>
+  estimate.toFixed(digits) +
+  (low === high || high > TELLING * low ? "" : ` (${low.toFixed(digits)}–${high.toFixed(digits)})`);
+
+/** Stands where the rank of a server would, and beside its numbers. */
+export const WARMING = "warming";
+
+export const NOT_RANKED = "so not ranked by requests/s";
+/** What forbids a ranking by throughput. @param all servers of the table */
+const remarkLine = ({ verdict, names, text }: Endpoint["remarks"][number], all: number): string =>
+  `${names.length === all ? "all" : names.join(", ")} ${verdict}, ${NOT_RANKED}: ${text}`;
+
+/** One column of a table of servers. */
+export interface Column {
+  readonly head: string;
+  readonly show: (row: Row) => string;
+  /** Text, not a number. */
+  readonly left?: true;
+  /** Where there is no room for all, those with the highest number go first. */
+  readonly dropOrder: number;
+}
+
+/** What is shown of a server at an endpoint. */
+export const COLUMNS: readonly Column[] = [
+  {
+    head: "rank",
+    show: ({ standing, warming }) =>
+      warming ? WARMING : standing?.rank ? `${[...new Set(standing.rank)].join("–")} ${standing.groups}` : "-",
+    dropOrder: 0,
+  },
+  { head: "server", show: ({ name }) => name, left: true, dropOrder: 0 },
+  { head: "CPU ÷ best", show: ({ standing }) => (standing ? ratio(standing.ratioToBest) : "-"), dropOrder: 0 },
+  { head: "CPU µs", show: ({ cpuUsPerRequest }) => withInterval(cpuUsPerRequest, (us) => us.toFixed(1)), dropOrder: 3 },
+  { head: "requests/s", show: ({ goodput }) => withInterval(goodput, count), dropOrder: 0 },
+  { head: "p50 ms", show: ({ latencyMs }) => withInterval(latencyMs[50], ms), dropOrder: 2 },
+  { head: "p99 ms", show: ({ latencyMs }) => withInterval(latencyMs[99], ms), dropOrder: 1 },
+  { head: "MB", show: ({ rssBytes }) => (rssBytes ? mega(rssBytes.estimate) : "-"), dropOrder: 4 },
+  {
+    head: "limit",
+    show: ({ verdict, errors }) => verdict.replace("-bound", "") + (errors > 0 ? `, ${count(errors)} errors` : ""),
+    left: true,
+    dropOrder: 0,
+  },
+];
+
+/** CPU time per request of one server at all endpoints, as a multiple of the least, and its ties; null without duets. */
+export const overview = (endpoints: readonly Endpoint[]) => {
+  if (endpoints.some(({ level }) => level?.unit === "connections")) return ladder(endpoints);
+  if (endpoints.every(({ comparison }) => comparison === null)) return null;
+  const names = [...new Set(endpoints.flatMap(({ rows }) => rows.map(({ name }) => name)))].sort();
+  const cell = ({ rows }: Endpoint, name: string) => {
+    const { standing, warming } = rows.find((row) => row.name === name) ?? {};
+    return standing ? `${standing.ratioToBest.estimate.toFixed(2)} ${warming ? WARMING : standing.groups}` : "-";
+  };
+  return {
+    title: "CPU time per request ÷ the least; servers that share a letter in a column are not different",
+    head: ["server", ...endpoints.map(({ endpoint }) => endpoint)],
+    rows: names.map((name) => [name, ...endpoints.map((endpoint) => cell(endpoint, name))]),
+  };
+};
+
+/** What each server answers with more and more connections. */
+function ladder(endpoints: readonly Endpoint[]) {
+  const names = [...new Set(endpoints.flatMap(({ rows }) => rows.map(({ name }) => name)))].sort();
+  const cell = ({ rows }: Endpoint, name: string) => {
+    const row = rows.find((row) => row.name === name);
+    if (!row) return "-";
+    const failed = row.errors > 0 ? `, ${percent(row.errors / row.requests)} failed` : "";
+    return `${count(row.goodput.estimate)}, ${ms(row.latencyMs[99].estimate)}${failed}`;
+  };
+  return {
+    title: "requests/s and p99 in ms with so many connections; - where more than 1 % failed with fewer",
+    head: ["server", ...endpoints.map(({ endpoint }) => endpoint)],
+    rows: names.map((name) => [name, ...endpoints.map((endpoint) => cell(endpoint, name))]),
+  };
+}
+
+/** What an endpoint has beside the table of its servers. */
+export const otherTables = (endpoint: Endpoint) =>
+  [stepTable(endpoint), helpersTable(endpoint), waitsTable(endpoint), rateTable(endpoint)].filter(
+    (one) => one !== null,
+  );
+
+/** Latencies of a sequence's steps, side by side; null where the endpoint is no sequence. */
+function stepTable({ endpoint, steps }: Endpoint) {
+  if (steps.length === 0) return null;
+  const names = [...new Set(steps.flatMap(({ rows }) => rows.map(({ name }) => name)))].sort();
+  const cell = (rows: readonly Row[], of: string) => {
+    const row = rows.find(({ name }) => name === of);
+    return row ? [50, 99].map((p) => ms(row.latencyMs[p as 50].estimate)).join(" / ") : "-";
+  };
+  return {
+    title: `${endpoint}: p50 / p99 of each step, ms`,
+    head: ["server", ...steps.map((step) => step.endpoint.slice(endpoint.length + 1))],
+    rows: names.map((name) => [name, ...steps.map(({ rows }) => cell(rows, name))]),
+  };
+}
+
+/** CPU time of what works for servers alone; null where nothing does. */
+function helpersTable({ endpoint, rows }: Endpoint) {
+  const helped = rows.filter(
+    ({ databaseUsPerRequest, poolerUsPerRequest }) => databaseUsPerRequest ?? poolerUsPerRequest,
+  );
+  if (helped.length === 0) return null;
+  const us = (interval: Interval | null) => withInterval(interval, (us) => us.toFixed(1));
+  return {
+    title: `${endpoint}: whose the CPU µs of a request are, and the database's memory, of which what its processes share counts once`,
+    head: ["server", "all µs", "pooler µs", "database µs", "database MB"],
+    rows: helped.map(({ name, cpuUsPerRequest, poolerUsPerRequest, databaseUsPerRequest, databaseBytes }) => [
+      name,
+      us(cpuUsPerRequest),
+      us(poolerUsPerRequest),
+      us(databaseUsPerRequest),
+      withInterval(databaseBytes, mega),
+    ]),
+  };
+}
+
+/** What connections to databases do; null where that was not seen. */
+function waitsTable({ endpoint, rows }: Endpoint) {
+  const seen = rows.filter(({ deadlocks }) => deadlocks !== null);
+  if (seen.length === 0) return null;
+  const mean = (interval: Interval | null) => withInterval(interval, (connections) => connections.toFixed(1));
+  return {
+    title: `${endpoint}: connections to the database at a moment, on average: those that wait for a lock of another transaction, and for the server's next statement in one`,
+    head: ["server", "wait for locks", "wait for the server", "deadlocks"],
+    rows: seen.map(({ name, lockWaiters, idleInTransaction, deadlocks }) => [
+      name,
+      mean(lockWaiters),
+      mean(idleInTransaction),
+      count(deadlocks as number),
+    ]),
+  };
+}
+
+/** What became of requests at a fixed rate; null in a closed loop. */
+function rateTable({ endpoint, load, rows }: Endpoint) {
+  if (load === "closed") return null;
+  return {
+    title: `${endpoint}: requests at a fixed rate; the total latency is the sum of all of them`,
+    head: ["server", "answered", "failed", "success rate", "total latency"],
+    rows: rows.map(({ name, requests, errors, averageMs }) => [
+      name,
+      count(requests - errors),
+      count(errors),
+      ((requests - errors) / requests).toFixed(8),
+      minutes((requests * averageMs) / 1e3),
+    ]),
+  };
+}
+
+/** `12 min 12 s` */
+function minutes(seconds: number): string {
+  const whole = Math.round(seconds);
+  return `${Math.floor(whole / 60)} min ${whole % 60} s`;
+}
+
+/** What has to be said of a table's numbers, beneath it. */
+export function notesOf({ endpoint, comparison, apart, load, rows, remarks }: Endpoint): string[] {
+  const note = NOTES[endpoint];
+  return [
+    ...(comparison ? [precisionLine(comparison)] : []),
+    ...(apart.length > 0
+      ? [
+          `Not compared, as their two sides did not run together, or one of them failed, in too many duets: ${listed(apart)}`,
+        ]
+      : []),
+    ...(load === "closed" ? ["Closed loop: latencies are service times"] : []),
+    ...(note ? [note] : []),
+    ...rows.flatMap(({ name, warming }) => (warming ? [`${name} is ${WARMING}: ${warming}`] : [])),
+    ...besideLine(rows),
+    ...remarks.map((remark) => remarkLine(remark, rows.length)),
+  ];
+}
+
+/** What a comparison could see. */
+export function precisionLine({ blocks, spread, smallestVisible, components }: Comparison): string {
+  const within = components.within === null ? "" : `, of one duet ${percent(components.within)}`;
+  return `${blocks} blocks; spread ${percent(spread)} (between restarts ${percent(components.between)}${within}); smallest visible difference ${percent(smallestVisible)}`;
+}
+
+/** So much dearer beside another, for sure, is told; light endpoints stay below it. */
+const DEARER = 1.1;
+
+/** Servers that cost more in a duet than alone: what they share, such as caches, is part of their ranking. */
+function besideLine(rows: readonly Row[]): string[] {
+  const dearer = rows.flatMap(({ name, besideToAlone }) =>
+    besideToAlone && !besideToAlone.isRange && besideToAlone.low > DEARER ? [{ name, besideToAlone }] : [],
+  );
+  if (dearer.length === 0) return [];
+  const each = dearer
+    .sort((a, b) => b.besideToAlone.estimate - a.besideToAlone.estimate)
+    .map(({ name, besideToAlone }) => `${name} × ${ratio(besideToAlone)}`);
+  return [
+    `Dearer beside another server, as the ranks have it, than alone, as CPU µs has it: ${listed(each)}; see docs/method.md, "What a duet does not tell"`,
+  ];
+}
+
+/** What has to be said of an endpoint's numbers. */
+const NOTES: Readonly<Record<string, string>> = {
+  [SEQUENCE]:
+    "A request is a whole sequence here: POST, GET, PUT, GET, DELETE, GET, each answer checked; its latency is their sum",
+  [TRANSACTION]:
+    "Each request has an account, a teller, a branch and a delta of its own, drawn by k6; of every server balances and history added up",
+};
+
+/** What is shown of a server whatever the endpoint. */
+export const SERVER_COLUMNS: readonly Column[] = [
+  { head: "server", show: ({ name }) => name, left: true, dropOrder: 0 },
+  { head: "start ms", show: ({ startupMs }) => withInterval(startupMs, count), dropOrder: 0 },
+  { head: "RSS MB", show: ({ rssBytes }) => withInterval(rssBytes, mega), dropOrder: 0 },
+  { head: "peak MB", show: ({ peakRssBytes }) => withInterval(peakRssBytes, mega), dropOrder: 0 },
+  { head: "busiest thread", show: ({ utilization }) => withInterval(utilization, percent), dropOrder: 0 },
+];
+
+/** How long servers were slow after a restart; sums and means over the endpoints. */
+export function coldTable(cold: Report["cold"]) {
+  if (cold.length === 0) return null;
+  return {
+    title:
+      "after a restart, over all endpoints: how much more the first window of load cost, and how long until it cost as much as later ones",
+    head: ["server", "cold ÷ warm", "requests", "CPU s"],
+    rows: cold.map(({ name, coldToWarm, requests, cpuSeconds }) => [
+      name,
+      coldToWarm.toFixed(2),
+      count(Math.round(requests / 1e3) * 1e3),
+      cpuSeconds.toFixed(1),
+    ]),
+  };
+}
+
+/** `bun` of `bun 1.4.5`; `other` of a server that does not say. */
+export const word = (text: string | null): string => text?.split(" ")[0] ?? "other";
+
+/** `bun-raw, bun-hono and bun-elysia` */
+export const listed = (items: readonly string[]): string => new Intl.ListFormat("en-GB").format(items);

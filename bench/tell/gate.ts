@@ -1,0 +1,206 @@
+/** What a change costs: the record that --json prints, and the same as a table. */
+import { markdownTable } from "markdown-table";
+import { originalOf } from "../ask/names.ts";
+import type { GateVerdict } from "../judge/gate.ts";
+import { type Interval, mean, median, sequentialRatio } from "../judge/statistics.ts";
+import type { Slice } from "../keep/slices.ts";
+import type { Session } from "../run/session.ts";
+import type { Outcome } from "../run/until-decided.ts";
+import { count } from "./format.ts";
+import { machineLine } from "./machine.ts";
+import { renderText } from "./text.ts";
+
+/** Base and head, and head ÷ base with its 95 % interval; its limits are null where too few blocks leave it open. */
+export interface Measure {
+  readonly base: number;
+  readonly head: number;
+  readonly ratio: number;
+  readonly low: number | null;
+  readonly high: number | null;
+}
+
+/** Version 1 of the record: docs/gate.schema.json. */
+export interface GateReport {
+  readonly version: 1;
+  /** Null where nothing was asked: no --fail-above. */
+  readonly verdict: GateVerdict | "not measured" | null;
+  /** Why it could not be measured. */
+  readonly reason: string | null;
+  readonly failAbove: number | null;
+  readonly base: { readonly name: string; readonly commit: string | null };
+  readonly head: { readonly name: string; readonly commit: string | null };
+  readonly run: string;
+  readonly machine: string;
+  /** Restarts of each side. */
+  readonly blocks: number;
+  readonly seconds: number;
+  /** Part of the time in which the host or other processes had the cores, in the median duet. */
+  readonly taken: number | null;
+  readonly endpoints: readonly {
+    readonly endpoint: string;
+    readonly verdict: GateVerdict | null;
+    /** CPU µs per request. */
+    readonly cpuUs: Measure;
+    /** At a fixed rate per second, the same for both. */
+    readonly p99Ms: (Measure & { readonly rate: number }) | null;
+    /** A second copy of base ÷ the first; nothing but the instrument's noise. */
+    readonly guard: Pick<Measure, "ratio" | "low" | "high"> | null;
+    /** Blocks in which one of them was not warm. */
+    readonly warming: number;
+  }[];
+  /** After load, and the most since the start. */
+  readonly rssBytes: Measure | null;
+  readonly peakRssBytes: Measure | null;
+  readonly startupMs: Measure | null;
+}
+
+type Names = { readonly base: string; readonly head: string };
+
+/**
+ * @param names of the targets; the second copy of base has a name that begins with the first's
+ * @param verdicts one per outcome, null where nothing was asked
+ */
+export function gateReport(
+  { manifest, slices }: Pick<Session, "manifest" | "slices">,
+  { base, head }: Pick<GateReport, "base" | "head">,
+  outcomes: readonly Outcome[],
+  asked: Pick<GateReport, "verdict" | "reason" | "failAbove">,
+  verdicts: readonly (GateVerdict | null)[],
+): GateReport {
+  const names = { base: base.name, head: head.name };
+  const duets = slices.filter(({ kind, verdict }) => kind === "duet" && verdict !== "void");
+  const takenTimes = duets.flatMap(({ taken }) => taken ?? []);
+  return {
+    version: 1,
+    ...asked,
+    base,
+    head,
+    run: manifest.run,
+    machine: machineLine(manifest),
+    blocks: manifest.blocks.length,
+    seconds: Math.max(0, ...outcomes.map(({ seconds }) => seconds)),
+    taken: takenTimes.length > 0 ? median(takenTimes) : null,
+    endpoints: outcomes.map((one, i) => {
+      const at = duets.filter(({ endpoint }) => endpoint === one.endpoint);
+      const open = slices.filter(({ kind, endpoint }) => kind === "open" && endpoint === one.endpoint);
+      const baseUs = measureOf(at, names, "cpuUsPerRequest")?.base ?? Number.NaN;
+      const p99 = measureOf(open, names, "p99Ms");
+      return {
+        endpoint: one.endpoint,
+        verdict: verdicts[i] ?? null,
+        cpuUs: { base: baseUs, head: baseUs * one.ratio.estimate, ...limitsOf(one.ratio) },
+        p99Ms: p99 && { ...p99, rate: open[0]?.targetRate ?? 0 },
+        guard: one.guard && limitsOf(one.guard.ratio),
+        warming: one.warming,
+      };
+    }),
+    rssBytes: measureOf(duets, names, "rssBytes"),
+    peakRssBytes: measureOf(duets, names, "peakRssBytes"),
+    startupMs: measureOf(duets, names, "startupMs"),
+  };
+}
+
+/** A limit beyond all measure, as two blocks may leave it, says nothing. */
+const limitsOf = ({ estimate, low, high }: Interval): Pick<Measure, "ratio" | "low" | "high"> =>
+  Number.isFinite(high) && high < 100 * low
+    ? { ratio: estimate, low, high }
+    : { ratio: estimate, low: null, high: null };
+
+/** Block by block, each side's mean; null where no block has both. */
+function measureOf(
+  slices: readonly Slice[],
+  { base, head }: Names,
+  field: "cpuUsPerRequest" | "p99Ms" | "rssBytes" | "peakRssBytes" | "startupMs",
+): Measure | null {
+  const blocks = [...Map.groupBy(slices, ({ block }) => block).values()].flatMap((ofBlock) => {
+    const of = (isSide: (name: string) => boolean) =>
+      mean(ofBlock.flatMap((slice) => (isSide(slice.name) && slice[field] ? [Math.log(slice[field])] : [])));
+    const one = { base: of((name) => name !== head && originalOf(name) === base), head: of((name) => name === head) };
+    return Number.isNaN(one.base + one.head) ? [] : [one];
+  });
+  if (blocks.length === 0) return null;
+  return {
+    base: Math.exp(mean(blocks.map(({ base }) => base))),
+    head: Math.exp(mean(blocks.map(({ head }) => head))),
+    ...limitsOf(sequentialRatio(blocks.map(({ base, head }) => head - base))),
+  };
+}
+
+/** `+5.1 % (+3.9 to +6.3)` */
+export function change({ ratio, low, high }: Pick<Measure, "ratio" | "low" | "high">): string {
+  const signed = (value: number) => {
+    const text = ((value - 1) * 100).toFixed(1);
+    return text.startsWith("-") ? text.replace("-", "−") : `+${text}`;
+  };
+  return `${signed(ratio)} %${low === null || high === null ? "" : ` (${signed(low)} to ${signed(high)})`}`;
+}
+
+/** One row per figure: what it is, base, head, the change, the verdict. */
+function rowsOf({ endpoints, rssBytes, peakRssBytes, startupMs }: GateReport): string[][] {
+  const row = (what: string, of: Measure | null, show: (value: number) => string, verdict: string | null = null) =>
+    of === null ? [] : [[what, show(of.base), show(of.head), change(of), verdict ?? ""]];
+  const us = (value: number) => `${value.toFixed(value < 100 ? 1 : 0)} µs`;
+  const ms = (value: number) => `${value.toFixed(value < 10 ? 2 : 0)} ms`;
+  const mb = (value: number) => `${count(value / 1e6)} MB`;
+  return [
+    ...endpoints.flatMap(({ endpoint, cpuUs, verdict }) =>
+      row(`${endpoint}: CPU time per request`, cpuUs, us, verdict),
+    ),
+    ...endpoints.flatMap(({ endpoint, p99Ms }) =>
+      row(`${endpoint}: p99 at ${count(p99Ms?.rate ?? 0)} requests/s`, p99Ms, ms),
+    ),
+    ...row("memory after load", rssBytes, mb),
+    ...row("most memory", peakRssBytes, mb),
+    ...row("start until the first answer", startupMs, ms),
+  ];
+}
+
+/** The answer, in one line. */
+export function headline({ verdict, reason, failAbove, base, head, endpoints }: GateReport): string {
+  const of = `${head.name} against ${base.name}`;
+  const limit = `${((failAbove ?? 0) * 100).toFixed(1).replace(/\.0$/, "")} %`;
+  const named = (wanted: string) =>
+    endpoints.flatMap(({ endpoint, verdict }) => (verdict === wanted ? [endpoint] : [])).join(", ");
+  if (verdict === null) return of;
+  if (verdict === "not measured") return `${of}: not measured: ${reason}`;
+  if (verdict === "slower") return `${of}: slower by more than ${limit} at ${named("slower")}`;
+  if (verdict === "not slower") return `${of}: not slower by ${limit} at any endpoint, for sure`;
+  return `${of}: undecided in this time whether it is slower by ${limit} at ${named("undecided")}; raise --seconds`;
+}
+
+/** How sure it is, in sentences. */
+function grounds({ base, blocks, seconds, endpoints, machine, taken }: GateReport): string[] {
+  const guards = endpoints.flatMap(({ endpoint, guard }) => (guard ? [`${change(guard)} at ${endpoint}`] : []));
+  const cold = endpoints.filter(({ warming }) => warming > 0);
+  return [
+    `${blocks} restarts of each side in ${seconds.toFixed(0)} s; 95 % intervals, of CPU time at all endpoints at once.`,
+    ...(guards.length > 0
+      ? [`${base.name} against a copy of itself, where only noise is seen: ${guards.join(", ")}.`]
+      : []),
+    ...cold.map(
+      ({ endpoint, warming }) => `Still warming in ${warming} of the restarts at ${endpoint}: raise --warmup.`,
+    ),
+    `Measured on ${machine}${taken === null ? "" : `; the host and others had ${(taken * 100).toFixed(0)} % of the cores' time`}.`,
+  ];
+}
+
+const heads = ({ base, head }: GateReport) => ["", base.name, head.name, "change", ""];
+
+/** For a terminal. */
+export const gateText = (report: GateReport): string =>
+  [headline(report), "", renderText(heads(report), rowsOf(report)), "", ...grounds(report)].join("\n");
+
+/** For a comment on a pull request. */
+export const gateMarkdown = (report: GateReport): string =>
+  [
+    `**${headline(report)}**`,
+    "",
+    markdownTable([heads(report), ...rowsOf(report)], { align: ["l", "r", "r", "r", "l"] }),
+    "",
+    "<details><summary>How sure is this?</summary>",
+    "",
+    ...grounds(report),
+    "",
+    "</details>",
+    "",
+  ].join("\n");

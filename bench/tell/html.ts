@@ -1,0 +1,94 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Eta } from "eta";
+import { withoutLoad } from "../ask/names.ts";
+import { shortJson } from "../keep/files.ts";
+import type { Turn } from "../plan/plan.ts";
+import { heatMap, tiles } from "./card.ts";
+import {
+  COLUMNS,
+  coldTable,
+  notesOf,
+  otherTables,
+  overview,
+  precisionLine,
+  ratio,
+  SERVER_COLUMNS,
+  word,
+} from "./format.ts";
+import { COLORS, markOf, SHAPES } from "./page/charts.ts";
+import { TYPICAL } from "./picture.ts";
+import { type Endpoint, PERCENTILES, type Report } from "./report.ts";
+
+const folder = join(import.meta.dirname, "page");
+
+/** @returns one file that needs no other: charts for eyes, the same numbers as tables, a filter. */
+export async function html(report: Report): Promise<string> {
+  const eta = new Eta({ views: folder });
+  // What is drawn stands in the data of the charts.
+  const { histograms, blocks, ...rest } = report.manifest ?? { histograms: {}, blocks: [] };
+  const order = ({ name, partner, steps }: Turn) => [name, partner, ...steps.map(({ endpoint }) => endpoint)].join(" ");
+  const manifest = { ...rest, blocks: blocks.map(({ block, turns }) => ({ block, turns: turns.map(order) })) };
+  return eta.render("page", {
+    report,
+    manifest,
+    columns: COLUMNS,
+    serverColumns: SERVER_COLUMNS,
+    tiles: tiles(report),
+    heat: heatMap(report.endpoints),
+    typical: TYPICAL,
+    overview: overview(report.endpoints),
+    notesOf,
+    ratio,
+    withoutLoad,
+    precisionLine,
+    otherTables,
+    cold: coldTable(report.cold),
+    word,
+    legend: legendOf(report),
+    filters: filtersOf(report),
+    data: embedded({ endpoints: report.endpoints.map(drawn), percentiles: PERCENTILES }),
+    script: await bundle(),
+    style: readFileSync(join(folder, "style.css"), "utf8"),
+  });
+}
+
+/** The marks that there are. */
+function legendOf({ endpoints }: Report) {
+  const marks = endpoints.flatMap(({ rows }) => rows.map(markOf));
+  const has = (field: "runtime" | "framework", name: string) => marks.some((mark) => mark[field] === name);
+  return {
+    colors: COLORS.flatMap((name, index) => (has("framework", name) ? [{ name, index }] : [])),
+    shapes: Object.entries(SHAPES)
+      .flatMap(([name, [, shape]]) => (has("runtime", name) ? [`${shape} ${name}`] : []))
+      .join(" "),
+  };
+}
+
+/** What servers can be chosen by, where there is a choice. */
+function filtersOf({ endpoints }: Report): Record<string, string[]> {
+  const rows = endpoints.flatMap(({ rows }) => rows);
+  const values = (["runtime", "framework", "driver"] as const).map(
+    (name) => [name, [...new Set(rows.map((row) => word(row[name])))].sort()] as const,
+  );
+  return Object.fromEntries(values.filter(([, all]) => all.length > 1));
+}
+
+/** What charts draw; all else stands in the tables. */
+const drawn = ({ comparison, rows, ...endpoint }: Endpoint) => ({
+  ...endpoint,
+  rows: rows.map(({ name, runtime, framework, driver, warming, standing, cpuUsPerRequest, goodput, latencyMs }) => ({
+    ...{ name, runtime, framework, driver, warming, standing, cpuUsPerRequest, goodput },
+    latencyMs: { 99: latencyMs[99] },
+  })),
+  comparison: comparison && { effects: comparison.effects },
+});
+
+/** Four digits are more than a chart shows; in a script element nothing may look like its end. */
+const embedded = (data: unknown) => shortJson(data, 4).replaceAll("<", "\\u003c");
+
+async function bundle(): Promise<string> {
+  const { outputs } = await Bun.build({ entrypoints: [join(folder, "page.ts")], target: "browser", minify: true });
+  const script = (await outputs[0]?.text()) ?? "";
+  return script.replaceAll("</script", "<\\/script");
+}

@@ -1,0 +1,166 @@
+/** One line each: what a plan will do, what came out of `duet`, `tax`, `--slo` and `self-test`. */
+
+import { nameOfTwin } from "../ask/names.ts";
+import { isHere } from "../ask/targets.ts";
+import type { Cores } from "../host/cores.ts";
+import { EXIT } from "../judge/gate.ts";
+import { meanInterval, median, proportionInterval } from "../judge/statistics.ts";
+import { totalSeconds } from "../plan/duration.ts";
+import { orderOf, type Plan } from "../plan/plan.ts";
+import { type Idle, QUOTA } from "../run/idle.ts";
+import { type Capacity, promiseOf, type Slo } from "../run/slo.ts";
+import type { Outcome } from "../run/until-decided.ts";
+import type { GateFinding } from "../self-test/gates.ts";
+import type { ScheduleFinding } from "../self-test/schedules.ts";
+import type { Finding } from "../self-test/self-test.ts";
+import { percent, ratio } from "./format.ts";
+import { render, renderText } from "./text.ts";
+
+/** What a plan will do, how long and on which cores. */
+export function describe(plan: Plan, cores: Cores | null): string {
+  const { targets, endpoints, connections, agents, amount } = plan;
+  const minutes = Math.max(1, Math.round(totalSeconds(plan) / 60));
+  const where = () => {
+    if (agents.length > 0) return `; load from ${agents.join(", ")}`;
+    if (!targets.every(isHere)) return "";
+    if (cores === null) return "; servers and generator share the cores";
+    const pinned = targets.every(({ kind }) => kind !== "url");
+    return `; generator on cores ${cores.generator}, servers on ${pinned ? cores.server : "whichever they choose"}`;
+  };
+  return `${targets.length} servers × ${endpoints.length} endpoints, ${connections} connections, ${amount.blocks} blocks: about ${minutes} min${where()}`;
+}
+
+/** What every block will do, in this order. */
+export function order(plan: Plan): string {
+  const names = plan.targets.map((spec, i) =>
+    nameOfTwin(
+      spec.kind === "url" ? (spec.name ?? spec.url) : spec.name,
+      i > 0 && plan.amount.twin && i === plan.targets.length - 1 ? 2 : 1,
+    ),
+  );
+  return Array.from({ length: plan.amount.blocks }, (_, i) => [
+    `block ${i + 1}`,
+    ...orderOf(plan, i + 1, names, names).map(({ name, partner, steps }) => {
+      const with_ = partner === null ? "" : ` with ${partner}`;
+      return `  ${name}${with_}: ${steps.map(({ endpoint }) => endpoint).join(" ") || "warm-up only"}`;
+    }),
+  ])
+    .flat()
+    .join("\n");
+}
+
+/** One line for two targets at one endpoint. */
+export function outcome(pair: string, one: Outcome): string {
+  const { endpoint, ratio: of, state, logRatios, smallestVisible, warming, seconds } = one;
+  if (logRatios.length === 0)
+    return `${pair} ${endpoint}: not measured in ${seconds.toFixed(0)} s, as all its duets were void: the two sides did not run together, or one failed`;
+  const cold = warming > 0 ? `; still warming in ${warming} of ${logRatios.length} blocks: raise --warmup` : "";
+  const visible =
+    smallestVisible < 1 ? `smallest visible difference ${percent(smallestVisible)}` : "too few to see a difference";
+  return `${pair} ${endpoint}: ${ratio(of, 3)} of the CPU time per request, ${state}; ${logRatios.length} blocks in ${seconds.toFixed(0)} s, ${visible}${cold}`;
+}
+
+/** One line for the highest rate that keeps a promise. */
+export function capacityLine(name: string, endpoint: string, slo: Slo, capacity: Capacity): string {
+  const { rate, low, high, starts, reason } = capacity;
+  const promise = promiseOf(slo);
+  if (rate === 0 && high === null) return `${name} ${endpoint}: whether ${promise} is kept is not known; ${reason}`;
+  if (rate === 0) return `${name} ${endpoint}: ${promise} is not kept at any rate tried; ${reason}`;
+  const interval = high === null ? "or more" : `(${low.toFixed(1)}–${high.toFixed(1)}, ${starts} starts)`;
+  return `${name} ${endpoint}: ${promise} up to ${rate.toFixed(1)} requests/s ${interval}; in the last start ${reason}`;
+}
+
+/** One line for a gate whose answer is known. */
+export const gateLine = ({ server, handicap, verdict, seconds }: GateFinding): string =>
+  `${server} ${handicap > 0 ? `${percent(handicap)} more work` : "A/A"}: ${verdict}, ${seconds.toFixed(0)} s`;
+
+/** What gates exited with, and what the first of the two cost in all of them, against the second. */
+export function gatesTable(findings: readonly GateFinding[]): string {
+  const groups = [...Map.groupBy(findings, ({ handicap }) => handicap)];
+  const costs = (all: readonly GateFinding[]): string => {
+    const ratios = all.flatMap(({ outcomes }) => outcomes.flatMap(({ logRatios }) => logRatios.map(Math.exp)));
+    return ratios.length < 2 ? "-" : ratio(meanInterval(ratios, true), 3);
+  };
+  return renderText(
+    ["", ...Object.entries(EXIT).map(([verdict, code]) => `${verdict} (${code})`), "median time", "CPU time"],
+    groups.map(([handicap, all]) => [
+      handicap > 0 ? `${percent(handicap)} more work` : "equal",
+      ...Object.keys(EXIT).map((verdict) => `${all.filter((one) => one.verdict === verdict).length} of ${all.length}`),
+      secondsOf(all),
+      costs(all),
+    ]),
+  );
+}
+
+/** What idle servers cost: the median of several starts, the least and the most. */
+export function idleTable(seen: readonly Idle[]): string {
+  const cell = (all: readonly Idle[], field: keyof Omit<Idle, "name">, show: (value: number) => string): string => {
+    const values = all.flatMap((one) => one[field] ?? []);
+    if (values.length === 0) return "-";
+    return `${show(median(values))} (${show(Math.min(...values))}–${show(Math.max(...values))})`;
+  };
+  const mb = (bytes: number) => (bytes / 1e6).toFixed(1);
+  const rows = [...Map.groupBy(seen, ({ name }) => name)].map(([name, all]) => [
+    name,
+    cell(all, "startupMs", (ms) => ms.toFixed(0)),
+    cell(all, "startupQuarterMs", (ms) => ms.toFixed(0)),
+    cell(all, "rssBytes", mb),
+    cell(all, "perThousandBytes", mb),
+    cell(all, "cpu", (part) => (part * 100).toFixed(2)),
+  ]);
+  const quarter = rows.every((row) => row[2] === "-") ? " (control groups cannot be made here)" : "";
+  return [
+    renderText(["", "start ms", `with ${QUOTA} core`, "MB", "MB per 1,000 idle", "CPU % idle"], rows),
+    `Medians of ${seen.length / rows.length} starts, with the least and the most${quarter}. Idle: 1,000 connections that each asked once.`,
+  ].join("\n\n");
+}
+
+/** One line for what one way said of one pair. */
+export function found({ way, server, endpoint, handicap, ratio, outcome, seconds }: Finding): string {
+  const time = seconds === undefined ? "" : `, ${seconds.toFixed(0)} s`;
+  return `${server} ${endpoint} ${handicap > 0 ? `${percent(handicap)} more work` : "A/A"}: ${ratio.toFixed(3)} ${outcome} (${way}${time})`;
+}
+
+/** One line for a server of known cost. */
+export function scheduleLine({ schedule, ratio: of, warming, isRight }: ScheduleFinding): string {
+  const state = warming === null ? "called steady" : `called warming: ${warming}`;
+  return `${isRight ? "right" : "WRONG"}: ${schedule}: ${ratio(of, 3)} of what it settles at, ${state}`;
+}
+
+/** How often each way of measuring was wrong, with its exact 95 % interval. */
+export function selfTestTable(findings: readonly Finding[]): string {
+  const of = (all: readonly Finding[], wrong: (finding: Finding) => boolean): string => {
+    const k = all.filter(wrong).length;
+    const { low, high } = proportionInterval(k, all.length);
+    return `${k} of ${all.length} (${Math.floor(low * 100)}–${Math.ceil(high * 100)} %)`;
+  };
+  const ways = [...Map.groupBy(findings, ({ way }) => way)].map(([way, all]) => {
+    const equal = all.filter(({ handicap }) => handicap === 0);
+    const unequal = all.filter(({ handicap }) => handicap > 0);
+    return {
+      way,
+      "equal, called different": of(equal, ({ outcome }) => outcome !== "same"),
+      "5 % more work, not seen": of(unequal, ({ outcome }) => outcome === "same"),
+      "5 % more work, called faster": of(unequal, ({ outcome }) => outcome === "faster"),
+      "median time": secondsOf(unequal),
+      "its ratios": spreadOf(unequal.map(({ ratio }) => ratio)),
+    };
+  });
+  const heads = Object.keys(ways[0] ?? {}) as (keyof (typeof ways)[0])[];
+  return render(
+    heads.map((head) => ({
+      head,
+      show: (row: (typeof ways)[0]) => row[head],
+      ...(head === "way" && { left: true as const }),
+    })),
+    ways,
+  );
+}
+
+function secondsOf(findings: readonly { readonly seconds?: number }[]): string {
+  const seconds = findings.flatMap((finding) => finding.seconds ?? []);
+  return seconds.length === 0 ? "-" : `${median(seconds).toFixed(0)} s`;
+}
+
+const spreadOf = (values: readonly number[]): string =>
+  values.length === 0 ? "-" : `${Math.min(...values).toFixed(3)}–${Math.max(...values).toFixed(3)}`;

@@ -1,0 +1,134 @@
+/** Runs in the reader's browser: draws the charts of the servers and the endpoint that are chosen, and keeps the choice in the URL. */
+import { isTwin, withoutLoad } from "../../ask/names.ts";
+import { percent } from "../format.ts";
+import type { Report } from "../report.ts";
+import * as charts from "./charts.ts";
+
+const { endpoints, percentiles } = JSON.parse(document.getElementById("data")?.textContent ?? "") as {
+  endpoints: Report["endpoints"];
+  percentiles: number[];
+};
+const form = document.getElementById("filters") as HTMLFormElement;
+const all = <T extends Element>(selector: string) => [...document.querySelectorAll<T>(selector)];
+
+/** Chosen values of a group of boxes; all of them where none is ticked. */
+function chosen(group: string): Set<string> {
+  const boxes = all<HTMLInputElement>(`input[name="${group}"]`);
+  const ticked = boxes.filter(({ checked }) => checked);
+  return new Set((ticked.length > 0 ? ticked : boxes).map(({ value }) => value));
+}
+
+const endpointChosen = () => (form.elements.namedItem("endpoint") as HTMLSelectElement).value;
+
+function shownNames(): Set<string> {
+  const groups = [...new Set(all<HTMLInputElement>("#filters input").map(({ name }) => name))];
+  const allowed = new Map(groups.map((group) => [group, chosen(group)]));
+  const rows = all<HTMLElement>("tr[data-name]").filter((row) =>
+    groups.every((group) => allowed.get(group)?.has(row.dataset[group] ?? "")),
+  );
+  return new Set(rows.map((row) => row.dataset.name as string));
+}
+
+function drawAll(): void {
+  const names = shownNames();
+  const one = endpointChosen();
+  for (const row of all<HTMLElement>("tr[data-name]")) row.hidden = !names.has(row.dataset.name as string);
+  for (const section of all<HTMLElement>("[data-endpoint]"))
+    section.hidden = one !== "" && section.dataset.endpoint !== one;
+  for (const figure of all<HTMLElement>("figure[data-chart]")) {
+    if (figure.hidden) continue;
+    const { chart, endpoint: path, to = "", from = "" } = figure.dataset;
+    const endpoint = endpoints.find((candidate) => candidate.endpoint === path);
+    const canvas = { width: figure.clientWidth };
+    const drawn = (() => {
+      if (chart === "effect") return charts.effect(endpoints, { to, from }, canvas);
+      if (chart === "cost" || chart === "p99" || chart === "answered") {
+        const leveled = endpoints.filter(({ endpoint, level }) => level !== null && withoutLoad(endpoint) === path);
+        return charts.overLoad(leveled, chart, names, canvas);
+      }
+      if (!endpoint) return null;
+      if (chart === "intervals") return charts.intervals(endpoint, names, canvas);
+      if (chart === "latencies") return charts.latencies(endpoint, percentiles, names, canvas);
+      if (chart === "warmup") return charts.warmup(endpoint, names, canvas);
+      if (chart === "throughput") return charts.throughput(endpoint, names, canvas);
+      return charts.drift(endpoint, names, canvas);
+    })();
+    if (drawn) figure.querySelector(".chart")?.replaceChildren(drawn);
+  }
+}
+
+/** `#latency&endpoint=/plain&runtime=bun`: the part of the page, then what is chosen. */
+function readAddress(): void {
+  const [view = "", ...choices] = decodeURIComponent(location.hash.slice(1)).split("&");
+  (form.elements.namedItem("endpoint") as HTMLSelectElement).value = "";
+  for (const box of all<HTMLInputElement>("#filters input")) box.checked = false;
+  for (const choice of choices) {
+    const [name = "", value = ""] = choice.split("=");
+    if (name === "endpoint") (form.elements.namedItem("endpoint") as HTMLSelectElement).value = value;
+    for (const box of all<HTMLInputElement>(`input[name="${name}"]`)) if (box.value === value) box.checked = true;
+  }
+  drawAll();
+  if (view) document.getElementById(view)?.scrollIntoView();
+}
+
+function writeAddress(): void {
+  const [view = ""] = location.hash.slice(1).split("&");
+  const ticked = all<HTMLInputElement>("#filters input:checked").map(({ name, value }) => `${name}=${value}`);
+  const one = endpointChosen();
+  history.replaceState(null, "", `#${[view, ...(one ? [`endpoint=${one}`] : []), ...ticked].join("&")}`);
+  for (const link of all<HTMLAnchorElement>("nav a"))
+    link.hash = [link.dataset.view, ...location.hash.split("&").slice(1)].join("&");
+}
+
+const mine = document.getElementById("mine") as HTMLFormElement;
+const VPS_CORES = 4;
+
+/**
+ * What the servers need of the reader's machine. Ratios are those of the duets; the µs that they multiply are what fits the
+ * servers' slices alone best.
+ */
+function drawMine(): void {
+  const value = (name: string) => (mine.elements.namedItem(name) as HTMLInputElement).value;
+  const rows = endpoints.find(({ endpoint }) => endpoint === value("path"))?.rows ?? [];
+  const known = rows.flatMap(({ name, cpuUsPerRequest: alone, standing }) =>
+    alone ? [{ name, us: alone.estimate, ratio: standing?.ratioToBest.estimate ?? alone.estimate }] : [],
+  );
+  const unit = Math.exp(known.reduce((sum, { us, ratio }) => sum + Math.log(us / ratio), 0) / known.length);
+  const lines = known
+    .filter(({ name }) => !isTwin(name))
+    .map(({ name, ratio }) => ({
+      name,
+      cores: Number(value("rate")) * ((unit * ratio) / 1e6 + Number(value("own")) / 1e3),
+    }))
+    .sort((a, b) => a.cores - b.cores)
+    .map(({ name, cores }) => {
+      const row = document.createElement("tr");
+      for (const text of [name, percent(cores), percent(cores / VPS_CORES)]) {
+        const cell = document.createElement(row.childElementCount === 0 ? "th" : "td");
+        cell.textContent = text;
+        if (cell.tagName === "TH") cell.setAttribute("scope", "row");
+        row.append(cell);
+      }
+      return row;
+    });
+  mine.querySelector("tbody")?.replaceChildren(...lines);
+}
+mine.addEventListener("input", drawMine);
+mine.addEventListener("submit", (event) => event.preventDefault());
+drawMine();
+
+form.addEventListener("change", () => {
+  writeAddress();
+  drawAll();
+});
+form.addEventListener("reset", () => setTimeout(() => form.dispatchEvent(new Event("change")))); // after it is reset
+addEventListener("hashchange", readAddress);
+let width = innerWidth;
+addEventListener("resize", () => {
+  if (width !== innerWidth) drawAll();
+  width = innerWidth;
+});
+addEventListener("beforeprint", () => {
+  for (const details of all<HTMLDetailsElement>("details")) details.open = true;
+});
+readAddress();

@@ -1,0 +1,62 @@
+import { WORKLOADS, type Workload } from "../ask/endpoints.ts";
+import { partsOf } from "../ask/names.ts";
+import { STACKS } from "../ask/targets.ts";
+import type { MainEffect } from "../judge/effects.ts";
+import type { Coldness } from "../judge/steadiness.ts";
+import type { Table } from "../judge/tables.ts";
+import type { Manifest } from "../keep/manifest.ts";
+
+/** All that is shown of a run, whatever shows it. */
+export interface Report {
+  readonly run: string;
+  readonly host: string;
+  readonly protocol: number;
+  readonly connections: number;
+  /** Null where results/<run>.json is missing: histograms, calibration and versions are then not known. */
+  readonly manifest: Manifest | null;
+  readonly answer: readonly string[];
+  /** What the machine was, in plain words. */
+  readonly machine: readonly string[];
+  /** Part of the time that the host and other processes had the cores in the median slice; null if that was not seen. */
+  readonly taken: number | null;
+  /** How long each server was slow after a restart, all endpoints together, quickest first; empty where that is not known. */
+  readonly cold: readonly (Coldness & { readonly name: string })[];
+  readonly endpoints: readonly Endpoint[];
+  /** The endpoint after which memory is shown: the one that needs most of it. */
+  readonly servers: Endpoint;
+}
+
+/** What is shown of an endpoint. */
+export interface Endpoint extends Table {
+  readonly effects: readonly MainEffect[];
+  /** What the steps of a sequence saw. */
+  readonly steps: readonly Table[];
+  /** Latency at each of PERCENTILES, ms; of servers whose histograms are known. */
+  readonly curves: readonly { readonly name: string; readonly ms: readonly number[] }[];
+  /** Cost ÷ cost when warm, window by window after a restart: geometric means over the blocks. */
+  readonly warmups: readonly {
+    readonly name: string;
+    readonly requests: readonly number[];
+    readonly cost: readonly number[];
+  }[];
+}
+
+/** Where the curve of latencies is drawn. */
+export const PERCENTILES = [1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 98, 99, 99.5, 99.8, 99.9];
+
+/** What a run is of: its workload, servers in other languages among the ten or not, or the highest rate that keeps a promise. */
+export type Kind = Workload | `stacks-${Workload}` | "stacks-rate" | "capacity";
+
+/** @returns the newest of each kind. @param reports oldest first */
+export const newestOf = (reports: readonly Report[]): Map<Kind, Report> =>
+  new Map(reports.map((report) => [kindOf(report), report]));
+
+export function kindOf({ endpoints, manifest }: Report): Kind {
+  if (Object.keys(manifest?.capacities ?? {}).length > 0) return "capacity";
+  const names = new Set(endpoints.map(({ endpoint }) => endpoint));
+  const workloads = Object.keys(WORKLOADS) as Workload[];
+  const workload =
+    workloads.find((workload) => WORKLOADS[workload].endpoints.some((endpoint) => names.has(endpoint))) ?? "read";
+  if (!endpoints.some(({ rows }) => rows.some(({ name }) => partsOf(name).server in STACKS))) return workload;
+  return endpoints.every(({ load }) => load === "open") ? "stacks-rate" : `stacks-${workload}`;
+}
