@@ -4,7 +4,7 @@ import { exitWith } from "../shared/errors.ts";
 import { fromCaller } from "./ask/caller.ts";
 import { ENDPOINTS, WORKLOADS } from "./ask/endpoints.ts";
 import { SERVERS } from "./ask/targets.ts";
-import { type DuetOptions, duet } from "./commands/duet.ts";
+import { type CompareOptions, compare } from "./commands/compare.ts";
 import { type PairOptions, tax } from "./commands/pair.ts";
 import { type ReportOptions, showReport } from "./commands/report.ts";
 import { type RunOptions, run } from "./commands/run.ts";
@@ -13,7 +13,7 @@ import { sweep } from "./host/sweep.ts";
 import { EXIT } from "./judge/gate.ts";
 import { foldersOf, RESULTS } from "./keep/files.ts";
 import { PAIR_ENDPOINTS, PRESETS } from "./plan/presets.ts";
-import { parseSlo } from "./run/slo.ts";
+import { parseSlo } from "./plan/slo.ts";
 
 const list = (text: string, before: string[] = []) => [...before, ...text.split(",").filter((item) => item !== "")];
 const number = (least: number, most: number, integer: boolean) => (text: string) => {
@@ -42,7 +42,7 @@ function withOptions(command: Command, endpoints: readonly string[]): Command {
     .option("--connections <n>", "connections, each with one request at a time", number(1, 10_000, true), 100)
     .option(
       "--warmup <n>",
-      "requests that a server answers after a restart before it is measured, at least (default: the preset's, 80,000 in --standard)",
+      "warm-up requests at each route after a restart (default: the preset's, 20,000 in --standard)",
       number(0, 1e9, true),
     )
     .option("--results <file>", "file to append to; slices go to a folder of its name", path, RESULTS)
@@ -88,9 +88,10 @@ const program = withOptions(new Command("./bench.sh"), ENDPOINTS)
     "Measures HTTP servers: those of the matrix and apps of yours, started here, and those at the URLs given.",
   )
   .argument("[urls...]", "servers that run already, as http://host:port")
-  .option("--quick", `a first look: ${PRESETS.quick.blocks} blocks, about 5 minutes for all (default)`)
-  .option("--standard", `${PRESETS.standard.blocks} blocks and an A/A twin, about 20 minutes for all`)
-  .option("--full", `${PRESETS.full.blocks} blocks and an A/A twin, about 90 minutes for all`)
+  .option("--quick", `a first look: ${PRESETS.quick.minutes} minutes (default)`)
+  .option("--standard", `${PRESETS.standard.minutes} minutes, with an A/A twin`)
+  .option("--full", `${PRESETS.full.minutes} minutes, with an A/A twin`)
+  .option("--minutes <n>", "time of the run instead: as many restarts as fit, at least two", number(0, 100_000, false))
   .option(
     "--servers <list>",
     `servers to start here, as NAME[@DRIVER][*WORKERS][+SETTING] (default: ${SERVERS.join(",")})`,
@@ -108,10 +109,10 @@ const program = withOptions(new Command("./bench.sh"), ENDPOINTS)
   .option("--memory <size>", "memory of each container, e.g. 512m")
   .option("--read-only", "without a writable file system")
   .option("--agents <list>", "make the load from these fortio servers, as host:port", list)
-  .option("--seconds <n>", "length of every slice, instead of the preset's", number(0.1, 3_600, false))
+  .option("--seconds <n>", "length of every slice without a pause, instead of the preset's", number(0.1, 3_600, false))
   .option(
     "--rate <list>",
-    "requests per second, evenly spaced whatever the answers take; of several, each is a table, and duets have half of it each",
+    "requests per second, evenly spaced whatever the answers take; of several, each is a table",
     (text: string) => list(text).map(number(1, 10_000_000, false)),
   )
   .option("--load <list>", "rates as parts of what the slowest server can answer, e.g. 10%,50%,80%", (text: string) =>
@@ -134,7 +135,8 @@ const program = withOptions(new Command("./bench.sh"), ENDPOINTS)
   .helpCommand("help [command]", "all options, or those of a command")
   .enablePositionalOptions()
   .action((urls: string[], options: RunOptions) => run(urls, options, interrupted.signal));
-const duetCommand = withOptions(program.command("duet"), PAIR_ENDPOINTS)
+const compareCommand = withOptions(program.command("compare"), PAIR_ENDPOINTS)
+  .alias("duet")
   .description("compares two servers, or two commits of an app, until it can tell which needs less CPU time")
   .argument("[servers...]", "two: of the matrix, an app that --start names, or a URL")
   .addOption(workloadOption(Object.keys(WORKLOADS)))
@@ -154,8 +156,8 @@ const duetCommand = withOptions(program.command("duet"), PAIR_ENDPOINTS)
   .option("--different-answers", "go on where the two answer differently")
   .option("--json [file]", "what came out, as docs/gate.schema.json has it", path)
   .option("--markdown [file]", "for a comment on a pull request", path)
-  .action(async (servers: string[], options: DuetOptions) => {
-    process.exitCode = await duet(servers, options, interrupted.signal);
+  .action(async (servers: string[], options: CompareOptions) => {
+    process.exitCode = await compare(servers, options, interrupted.signal);
   });
 withOptions(program.command("tax"), PAIR_ENDPOINTS)
   .description("compares each server of the matrix with the same routes written by hand in its framework")
@@ -168,12 +170,12 @@ withOptions(program.command("self-test"), PAIR_ENDPOINTS)
   .option("--servers <list>", "some of them", list)
   .option("--seconds <n>", "time limit of a pair per endpoint (default: 90, with --gates 60)", number(1, 36_000, false))
   .option("--field", "measure the same pairs in the usual ways as well")
-  .option("--gates <n>", "instead: so many gates of duet --fail-above 2% of each kind", number(1, 1_000, true))
+  .option("--gates <n>", "instead: so many gates of compare --fail-above 2% of each kind", number(1, 1_000, true))
   .option("--schedules", "instead: servers that change their cost after a known number of requests")
   .action((options: SelfTestOptions) => proveItself(options, interrupted.signal));
 
 const DEFAULT_FILES = [RESULTS];
-for (const command of [program, duetCommand]) withRequests(withApps(command));
+for (const command of [program, compareCommand]) withRequests(withApps(command));
 
 program
   .command("report")

@@ -2,9 +2,10 @@ import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { UsageError } from "../../shared/errors.ts";
+import type { Requests } from "../load/request.ts";
 import { fromCaller } from "./caller.ts";
 import { ENDPOINTS } from "./endpoints.ts";
-import { type Requests, readRequests, withOptions } from "./requests.ts";
+import { readRequests, withOptions } from "./requests.ts";
 import type { Side } from "./sides.ts";
 import { type LocalSpec, parseStart } from "./targets.ts";
 

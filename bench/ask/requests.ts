@@ -2,19 +2,8 @@
 import { readFileSync } from "node:fs";
 import { dirname, extname, resolve } from "node:path";
 import { UsageError } from "../../shared/errors.ts";
+import type { Request, Requests } from "../load/request.ts";
 import { fromCaller } from "./caller.ts";
-
-export interface Request {
-  readonly method: string;
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string;
-  /** What it is to be answered with; any 2xx if absent. */
-  readonly status?: number;
-}
-
-/** Name of an endpoint -> what is asked there. */
-export type Requests = Readonly<Record<string, Request>>;
 
 const JSON_TYPE = { "content-type": "application/json" };
 

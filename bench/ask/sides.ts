@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, rmSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { UsageError } from "../../shared/errors.ts";
-import { folderOnDisk } from "../run/stores/folders.ts";
+import { folderOnDisk } from "../host/folders.ts";
 import { fromCaller } from "./caller.ts";
 
 export interface Side {
@@ -24,7 +24,7 @@ const WORKING_TREE = ".";
  * @throws UsageError
  */
 export function checkOut(repo: string, refs: readonly string[]): { sides: [Side, Side]; remove: () => void } {
-  if (refs.length > 2) throw new UsageError(`--ref is given ${refs.length} times: a duet has two sides`);
+  if (refs.length > 2) throw new UsageError(`--ref is given ${refs.length} times: a comparison has two sides`);
   const git = (...args: string[]) => {
     const { status, stdout, stderr, error } = spawnSync("git", ["-C", repo, ...args], { encoding: "utf8" });
     if (error) throw new UsageError(`git cannot be started (${error.message}): install it`);

@@ -2,13 +2,31 @@ import matrix from "../../servers/matrix.json" with { type: "json" };
 import { CLIENTS, type Runtime } from "../../shared/drivers/drivers.ts";
 import { UsageError } from "../../shared/errors.ts";
 import stacks from "../../stacks/stacks.json" with { type: "json" };
+import type { EngineSpec } from "../host/engine.ts";
 import { WORKLOADS, type Workload } from "./endpoints.ts";
-import { partsOf } from "./names.ts";
+
+/** What all targets have. */
+interface Named {
+  /** Unique in a run. */
+  readonly name: string;
+  /** The one that it is once more, under another name. */
+  readonly twinOf?: string;
+}
+
+/** What a person chose of a server of ours; null is its default. */
+export interface Choices {
+  readonly server: string;
+  /** A SQLite driver, a client of Postgres, or memory. */
+  readonly driver: string | null;
+  readonly workers: number | null;
+  /** `pool=50, tx=function` */
+  readonly settings: string | null;
+}
 
 /** A server that is started here, by a command that reads PORT, HOST and `env`. */
-export interface LocalSpec {
+export interface LocalSpec extends Named {
   readonly kind: "local";
-  readonly name: string;
+  readonly choices?: Choices;
   /** `{port}` in it stands for the port. */
   readonly command: readonly string[];
   readonly env: Readonly<Record<string, string>>;
@@ -28,28 +46,18 @@ export interface AppSettings {
   readonly ready: string;
 }
 
-/** A server that runs already; `name` where it does not say itself what it is. */
-export interface UrlSpec {
+/** A server that runs already. */
+export interface UrlSpec extends Named {
   readonly kind: "url";
   readonly url: string;
-  readonly name: string | undefined;
 }
 
 /** A server that is started in a container. */
-export interface DockerSpec {
+export interface DockerSpec extends Named {
   readonly kind: "docker";
-  readonly name: string;
+  readonly choices?: Choices;
   readonly env: Readonly<Record<string, string>>;
   readonly engine: EngineSpec;
-}
-
-/** A Docker engine, and how it runs servers. */
-export interface EngineSpec {
-  /** `ssh://user@host` or `unix:///path`. */
-  readonly address: string;
-  readonly image: string;
-  /** Options of `docker run`, e.g. `--memory 512m`. */
-  readonly run: readonly string[];
 }
 
 export type TargetSpec = LocalSpec | UrlSpec | DockerSpec;
@@ -81,6 +89,10 @@ export interface Stack {
 /** Name -> stack; beside the matrix, and measured where it is asked for. */
 export const STACKS: Readonly<Record<string, Stack>> = stacks;
 
+/** @returns the stack of this name; undefined for a server of the matrix, and for what every object has. */
+export const stackOf = (server: string): Stack | undefined =>
+  Object.hasOwn(STACKS, server) ? STACKS[server] : undefined;
+
 /** What `pooler=` may name. */
 const POOLERS = ["pgbouncer"];
 
@@ -110,8 +122,10 @@ const SETTINGS: Readonly<Record<string, string>> = {
  */
 export function parseTarget(text: string, servers: readonly string[], workload: Workload = "read"): LocalSpec {
   const { store } = WORKLOADS[workload];
-  const { server, driver, workers, settings } = partsOf(text);
-  const stack = STACKS[server];
+  const [, server = "", driver, workers, chosen = ""] =
+    /^([^@*+]*)(?:@([^+*]+))?(?:\*(\d+))?((?:\+[^+]*)*)$/.exec(text) ?? [];
+  const settings = chosen.split("+").slice(1);
+  const stack = stackOf(server);
   if (!servers.includes(server) && !stack) {
     throw new UsageError(
       `--servers has "${text}": choose from ${servers.join(" ")}, each as NAME[@DRIVER][*WORKERS][+SETTING=VALUE], or of other languages from ${Object.keys(STACKS).join(" ")}`,
@@ -127,9 +141,16 @@ export function parseTarget(text: string, servers: readonly string[], workload: 
     const which = `"${setting}" of "${text}" is none of ${Object.keys(known).join("= ")}=`;
     throw new UsageError(`${which}: correct it${store ? "" : ", and give --workload content, users or tpcb"}`);
   });
+  const choices: Choices = {
+    server,
+    driver: driver ?? null,
+    workers: workers === undefined ? null : Number(workers),
+    settings: settings.join(", ") || null,
+  };
   const spec: LocalSpec = {
     kind: "local",
     name: text,
+    choices,
     command: ["sh", "servers/start.sh", ...(stack ? ["built"] : [])],
     ...(stack && { stack: folderOf(stack) }),
     env: {
@@ -160,7 +181,7 @@ function driverEnv(driver: string, store: boolean, stack?: Stack): Record<string
 /** @returns the same server on Postgres. @throws UsageError where something else is asked for */
 function onPostgres(spec: LocalSpec): LocalSpec {
   const { SERVER = "", STORE, SQLITE_DRIVER } = spec.env;
-  const clients: readonly string[] = STACKS[SERVER]?.clients ?? CLIENTS[SERVER.split("-")[0] as Runtime];
+  const clients: readonly string[] = stackOf(SERVER)?.clients ?? CLIENTS[SERVER.split("-")[0] as Runtime];
   if (SQLITE_DRIVER || STORE === "memory")
     throw new UsageError(`--servers has "${spec.name}": /tx is of Postgres: write @ and one of ${clients.join(" ")}`);
   return { ...spec, env: { ...spec.env, STORE: "postgres" } };
@@ -170,7 +191,7 @@ function onPostgres(spec: LocalSpec): LocalSpec {
 export function parseStart(text: string, env: Readonly<Record<string, string>>, app: AppSettings): LocalSpec {
   const [, name = "", command = ""] = /^([\w.-]+)=(.*\S)/s.exec(text) ?? [];
   if (name === "") throw new UsageError(`--start "${text}": write it as NAME=COMMAND, e.g. 'my-app=node app.js'`);
-  if (SERVERS.includes(name) || STACKS[name])
+  if (SERVERS.includes(name) || stackOf(name))
     throw new UsageError(`--start "${text}": ${name} is one of our servers: give another name`);
   return { kind: "local", name, command: ["sh", "-c", command], env, app };
 }
@@ -194,7 +215,7 @@ export function onStore(apps: readonly LocalSpec[], workload: Workload = "read")
 }
 
 /**
- * One of the two targets of `duet`: a URL, an app, or a server of the matrix.
+ * One of the two targets of `compare`: a URL, an app, or a server of the matrix.
  * @param name of a URL that does not say its own @throws UsageError
  */
 export function parseEither(
@@ -204,7 +225,7 @@ export function parseEither(
   { workload, name }: { readonly workload?: Workload; readonly name?: string | undefined } = {},
 ): TargetSpec {
   if (text.includes("://")) {
-    if (!workload || !WORKLOADS[workload].store) return { kind: "url", url: baseOf(text), name };
+    if (!workload || !WORKLOADS[workload].store) return { kind: "url", url: baseOf(text), name: name ?? text };
     throw new UsageError(`--workload ${workload} loads servers started here only: leave out ${text}`);
   }
   return apps.find((app) => app.name === text) ?? parseTarget(text, servers, workload);

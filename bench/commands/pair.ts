@@ -1,13 +1,11 @@
 import { UsageError } from "../../shared/errors.ts";
 import { askedOf, type RequestOptions } from "../ask/apps.ts";
 import type { Workload } from "../ask/endpoints.ts";
-import { partsOf } from "../ask/names.ts";
-import { type LocalSpec, parseTarget, SERVERS, STACKS } from "../ask/targets.ts";
-import { splitCores } from "../host/cores.ts";
-import { makePlan } from "../plan/plan.ts";
-import { PAIR, pairEndpoints, pairOf, warmedUp } from "../plan/presets.ts";
-import { closeSession, newSession } from "../run/session.ts";
-import { compareUntilDecided } from "../run/until-decided.ts";
+import { type LocalSpec, parseTarget, SERVERS, stackOf, type TargetSpec } from "../ask/targets.ts";
+import { makePlan, type Plan, unique } from "../plan/plan.ts";
+import { pairAmount, pairEndpoints } from "../plan/presets.ts";
+import { compareUntilDecided } from "../run/pairs.ts";
+import { closeSession, newSession, type Session } from "../run/session.ts";
 import { outcome } from "../tell/lines.ts";
 import { showProgress } from "../tell/progress.ts";
 import { buildStacks } from "./stacks.ts";
@@ -24,31 +22,37 @@ export interface PairOptions extends RequestOptions {
   readonly name?: string[];
 }
 
-/** A session for pairs of targets; the plan names none, as they change. */
-export async function pairSession(
+/** A session for just these targets. @param limitSeconds all endpoints together @param more of the plan */
+export function pairSession(
   { workload = "read", connections, warmup, results, ...asked }: Omit<PairOptions, "seconds">,
-  seconds: number,
+  specs: readonly TargetSpec[],
+  limitSeconds: number,
   signal: AbortSignal,
-  amount = PAIR,
-) {
+  more: Partial<Plan> = {},
+): Promise<Session> {
   const { endpoints, requests } = askedOf(asked);
-  const options = {
-    workload,
-    urls: [],
-    names: [],
-    servers: [],
-    endpoints: endpoints.length > 0 ? endpoints : pairEndpoints(workload),
-    requests,
-    connections,
-    preset: "quick",
-    seed: 0,
-  } as const;
-  const plan = {
-    ...makePlan(options, SERVERS),
-    targets: [],
-    amount: warmedUp(pairOf(workload, amount), warmup),
+  const amount = pairAmount(workload);
+  const plan = makePlan(
+    {
+      workload,
+      urls: [],
+      names: [],
+      servers: [],
+      endpoints: endpoints.length > 0 ? endpoints : pairEndpoints(workload),
+      requests,
+      connections,
+      preset: "quick",
+      seed: 0,
+    },
+    SERVERS,
+  );
+  const ofPair = {
+    ...plan,
+    targets: unique(specs),
+    amount: { ...amount, minutes: limitSeconds / 60, warmRequests: warmup ?? amount.warmRequests },
+    ...more,
   };
-  return newSession(plan, splitCores(), results, showProgress(seconds), signal);
+  return newSession(ofPair, results, showProgress(limitSeconds), signal);
 }
 
 /** @throws UsageError for a server that is not in the matrix, or has a driver or workers. */
@@ -70,21 +74,21 @@ export async function tax(options: PairOptions, signal: AbortSignal): Promise<vo
     signal,
   );
   const limitSeconds = seconds * (options.endpoints ?? pairEndpoints(workload)).length;
-  const session = await pairSession(options, limitSeconds * pairs.length, signal);
-  try {
-    for (const pair of pairs) {
-      for (const one of await compareUntilDecided(session, pair, { limitSeconds }))
-        session.progress.say(outcome(`${pair[0].name} ÷ by hand`, one));
+  for (const pair of pairs) {
+    const session = await pairSession(options, pair, limitSeconds, signal);
+    try {
+      for (const one of await compareUntilDecided(session, { limitSeconds }))
+        session.progress.say(outcome(`${pair[0].name} ÷ by hand`, one, session.manifest));
+    } finally {
+      await closeSession(session);
     }
-  } finally {
-    await closeSession(session);
   }
 }
 
-/** The same routes without adapter and shared routes; content items in SQLite only. @throws UsageError where nobody has written them */
-function byHand({ name, env }: LocalSpec, workload: Workload): LocalSpec {
-  const { server, driver, workers } = partsOf(name);
-  const stack = STACKS[server];
+/** The same routes without adapter and shared routes; content items in SQLite only. @throws UsageError if nobody has written them */
+function byHand({ name, env, choices }: LocalSpec, workload: Workload): LocalSpec {
+  const { server = name, driver = null, workers = null } = choices ?? {};
+  const stack = stackOf(server);
   const command = stack ? stack.byHand?.split(" ") : twinOf(server);
   if (!command || (stack && workload === "tpcb") || workers || (driver && workload !== "tpcb"))
     throw new UsageError(`--servers has "${name}": no program by hand does the same: leave it out`);

@@ -3,7 +3,8 @@ import { UsageError } from "../../shared/errors.ts";
 import { PUBLISHED } from "../keep/files.ts";
 import { manifestOf } from "../keep/manifest.ts";
 import { isPlain, readPlain, readSlices } from "../keep/slices.ts";
-import { comparison } from "../tell/compare.ts";
+import { readWindows } from "../keep/windows.ts";
+import { comparison, type Run } from "../tell/compare.ts";
 import { write, writeDocs } from "../tell/docs.ts";
 import { foreign } from "../tell/foreign.ts";
 import { historyLines, historyPage, readHistory } from "../tell/history.ts";
@@ -67,8 +68,8 @@ function listOf(file: string): string {
     .toReversed()
     .map((run) => {
       const slices = readSlices(file, run);
-      const count = (field: "name" | "endpoint" | "block") => new Set(slices.map((slice) => slice[field])).size;
-      return `${run}  ${slices[0]?.host}  ${count("name")} servers × ${count("endpoint")} endpoints, ${count("block")} blocks, ${slices.length} rows`;
+      const count = (field: "name" | "scenario" | "restart") => new Set(slices.map((slice) => slice[field])).size;
+      return `${run}  ${slices[0]?.host}  ${count("name")} servers × ${count("scenario")} endpoints, ${count("restart")} restarts, ${slices.length} slices`;
     })
     .join("\n");
 }
@@ -76,10 +77,10 @@ function listOf(file: string): string {
 function compareRuns(files: readonly string[], runs: readonly string[]): string {
   if (runs.length !== 2) throw new UsageError(`--compare takes two runs, not ${runs.length}: RUN1 RUN2`);
   const [a, b] = runs.map((run) => {
-    const slices = files.flatMap((file) => readSlices(file, run));
-    if (slices.length > 0) return slices;
-    throw new UsageError(`--compare: run "${run}" is not there, but ${files.flatMap(runsOf).slice(-5).join(", ")}`);
+    const file = files.find((one) => readSlices(one, run).length > 0);
+    if (file !== undefined)
+      return { slices: readSlices(file, run), windows: readWindows(file, run), manifest: manifestOf(file, run) };
+    throw new UsageError(`--compare: no run "${run}": choose from ${files.flatMap(runsOf).slice(-5).join(", ")}`);
   });
-  const [first, second] = runs.map((run) => files.map((file) => manifestOf(file, run)).find(Boolean) ?? null);
-  return comparison(a ?? [], b ?? [], [first ?? null, second ?? null]);
+  return comparison(a as Run, b as Run);
 }

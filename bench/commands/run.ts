@@ -2,20 +2,24 @@ import { dirname, join } from "node:path";
 import { UsageError } from "../../shared/errors.ts";
 import { type AppOptions, appsOf, askedOf, type RequestOptions } from "../ask/apps.ts";
 import type { Workload } from "../ask/endpoints.ts";
-import { SERVERS } from "../ask/targets.ts";
+import { baseOf, SERVERS } from "../ask/targets.ts";
 import { addressOf } from "../host/engine.ts";
 import { RESULTS, runFile } from "../keep/files.ts";
 import { appendResults } from "../keep/results.ts";
-import { totalSeconds } from "../plan/duration.ts";
-import { atRates, makePlan, onLadder, type Plan } from "../plan/plan.ts";
-import { PRESETS } from "../plan/presets.ts";
-import { capacitySeconds, commonCapacity, coresFor, measure, measureCapacity, withTargets } from "../run/blocks.ts";
+import { atRates, endpointsOf, makePlan, onLadder, type Plan } from "../plan/plan.ts";
+import { PRESETS, type Preset } from "../plan/presets.ts";
+import type { Slo } from "../plan/slo.ts";
+import { capacitySeconds, commonCapacity, measureCapacity } from "../run/capacity.ts";
 import { type Idle, idleOf } from "../run/idle.ts";
-import { closeSession, newSession, resumeSession, type Session } from "../run/session.ts";
-import type { Slo } from "../run/slo.ts";
+import { measure } from "../run/measure.ts";
+import type { Progress } from "../run/progress.ts";
+import { withTargets } from "../run/restart.ts";
+import { closeSession, coresFor, newSession, resumeSession, type Session } from "../run/session.ts";
 import { needPgbouncer } from "../run/stores/pooler.ts";
-import { capacityLine, describe, idleTable, order } from "../tell/lines.ts";
-import { type Progress, showProgress } from "../tell/progress.ts";
+import { nameAt } from "../run/targets/url.ts";
+import { capacityLine, describe, idleTable, targetLines } from "../tell/lines.ts";
+import { soFar } from "../tell/live.ts";
+import { showProgress } from "../tell/progress.ts";
 import { reportOf } from "../tell/read.ts";
 import { resultRows } from "../tell/results.ts";
 import { show, writePage } from "./report.ts";
@@ -26,6 +30,7 @@ export interface RunOptions extends AppOptions, RequestOptions {
   readonly quick?: boolean;
   readonly standard?: boolean;
   readonly full?: boolean;
+  readonly minutes?: number;
   readonly servers?: string[];
   readonly workload: Workload;
   readonly scale?: number;
@@ -54,41 +59,14 @@ export interface RunOptions extends AppOptions, RequestOptions {
 
 /** Measures servers of the matrix, or those at `urls`, and says what came out. @throws UsageError */
 export async function run(urls: readonly string[], options: RunOptions, signal: AbortSignal): Promise<void> {
-  const { name: names = [], servers: chosen = [], agents = [], resume, slo, dryRun } = options;
-  const { connections, seconds, warmup, rate: rates = [], load, seed, workload, scale, results } = options;
-  const presets = (Object.keys(PRESETS) as (keyof typeof PRESETS)[]).filter((preset) => options[preset]);
-  if (presets.length > 1) throw new UsageError(`--${presets.join(" --")}: choose one`);
-  const preset = presets[0] ?? "quick";
+  const { resume, slo, dryRun, results } = options;
   if (resume) return finish(resumeSession(resume, results, signal, progressOf), options);
-  const { endpoints, requests } = askedOf(options);
-  const engine = await engineOf(options, signal);
-  const servers = await withoutAll(chosen, workload, signal);
-  const planned = makePlan(
-    {
-      workload,
-      scale,
-      urls,
-      names,
-      servers,
-      apps: appsOf(options, endpoints),
-      engine,
-      agents,
-      endpoints,
-      requests,
-      connections,
-      preset,
-      seconds,
-      warmup,
-      rate: rates.length === 1 ? rates[0] : undefined,
-      seed,
-    },
-    SERVERS,
-  );
+  const planned = await planOf(urls, options, signal);
   if (planned.targets.some((spec) => spec.kind === "local" && spec.env.POSTGRES_POOLER)) needPgbouncer();
   if (!dryRun) await buildStacks(planned.targets, signal);
-  const plan = await atAll(planned, rates, load, options, signal);
-  if (dryRun) return console.log(`${describe(plan, coresFor(plan))}\n\n${order(plan)}`);
-  const session = await newSession(plan, coresFor(plan), results, progressOf(plan, slo), signal);
+  const plan = await atAll(planned, options, signal);
+  if (dryRun) return console.log([describe(plan, coresFor(plan)), ...targetLines(plan)].join("\n"));
+  const session = await newSession(plan, results, progressOf(plan, slo), signal);
   const running = plan.targets.filter(({ kind }) => kind === "url");
   await withTargets(session, running, async () => {}); // mistakes are said before anything is measured
   if (slo) return capacity(session, slo);
@@ -98,15 +76,48 @@ export async function run(urls: readonly string[], options: RunOptions, signal: 
   await finish(session, options);
 }
 
-/**
- * @param rates requests per second; @param parts of what the slowest can answer, which is measured first
- * @returns the plan at all of them, if there are several
- */
+async function planOf(urls: readonly string[], options: RunOptions, signal: AbortSignal): Promise<Plan> {
+  const { name: names = [], servers: chosen = [], agents = [], dryRun, slo, idle } = options;
+  const { connections, seconds, minutes, warmup, rate: rates = [], seed, workload, scale } = options;
+  const presets = (Object.keys(PRESETS) as Preset[]).filter((preset) => options[preset]);
+  if (presets.length > 1) throw new UsageError(`--${presets.join(" --")}: choose one`);
+  const { endpoints, requests } = askedOf(options);
+  const engine = await engineOf(options, signal);
+  const plan = makePlan(
+    {
+      workload,
+      scale,
+      urls,
+      names: names.length > urls.length || dryRun ? names : await namesOf(urls, names, signal),
+      servers: await withoutAll(chosen, workload, signal),
+      apps: appsOf(options, endpoints),
+      engine,
+      agents,
+      endpoints,
+      requests,
+      connections,
+      preset: presets[0] ?? "quick",
+      minutes,
+      seconds,
+      warmup,
+      rate: rates.length === 1 ? rates[0] : undefined,
+      seed,
+      // A twin proves turns; there are none in these.
+      once: slo !== undefined || idle === true,
+    },
+    SERVERS,
+  );
+  return plan;
+}
+
+/** Of each URL, as it says itself if it is not given. */
+const namesOf = (urls: readonly string[], names: readonly string[], signal: AbortSignal): Promise<string[]> =>
+  Promise.all(urls.map((url, i) => names[i] || nameAt(baseOf(url), signal)));
+
+/** @returns the plan at all the loads that are asked for, if there are several */
 async function atAll(
   plan: Plan,
-  rates: readonly number[],
-  parts: readonly number[] | undefined,
-  { results, dryRun, ladder, seconds }: RunOptions,
+  { results, dryRun, ladder, seconds, rate: rates = [], load: parts }: RunOptions,
   signal: AbortSignal,
 ): Promise<Plan> {
   if (ladder && (parts || rates.length > 0)) throw new UsageError("--ladder, --load and --rate: give one of them");
@@ -114,7 +125,7 @@ async function atAll(
   if (parts && rates.length > 0) throw new UsageError("--load and --rate: give one of them");
   if (rates.length > 1) return atRates(plan, () => rates);
   if (!parts || dryRun) return plan;
-  const session = await newSession(plan, coresFor(plan), results, progressOf(plan), signal);
+  const session = await newSession(plan, results, progressOf(plan), signal);
   try {
     const capacity = await commonCapacity(session);
     const rateOf = (endpoint: string, part: number) => Number((part * (capacity.get(endpoint) ?? 0)).toPrecision(3));
@@ -137,21 +148,29 @@ async function engineOf({ docker, image, cpuset, memory, readOnly }: RunOptions,
   throw new UsageError(`${run[0]?.replace("-cpus", "")} is of containers: give --docker as well`);
 }
 
-export function progressOf(plan: Plan, slo?: Slo): Progress {
-  return showProgress(slo ? capacitySeconds(plan, slo) : totalSeconds(plan));
+const progressOf = (plan: Plan, slo?: Slo): Progress =>
+  showProgress(slo ? capacitySeconds(plan, slo) : plan.amount.minutes * 60);
+
+async function finish(session: Session, options: RunOptions): Promise<void> {
+  const { manifest, progress, signal } = session;
+  const seconds = manifest.plan.amount.minutes * 60;
+  try {
+    await measure(session, { seconds, after: () => progress.redraw(soFar(session)) });
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    await closeSession(session);
+    if (session.slices.length > 0) await tell(session, options);
+    console.error(`\n./bench.sh --resume ${manifest.run} goes on with this run`);
+    throw error;
+  }
+  await closeSession(session);
+  await tell(session, options);
 }
 
-async function finish(session: Session, { details }: RunOptions): Promise<void> {
-  const { manifest, slices, results, signal } = session;
-  try {
-    await measure(session);
-  } catch (error) {
-    if (signal.aborted) console.error(`\n./bench.sh --resume ${manifest.run} goes on with this run`);
-    throw error;
-  } finally {
-    await closeSession(session);
-  }
-  const report = reportOf(slices, manifest);
+/** Shows what a run has, and keeps it. */
+async function tell(session: Session, { details }: RunOptions): Promise<void> {
+  const { manifest, slices, results } = session;
+  const report = reportOf(session, manifest);
   console.log(`\n${show(report, details)}\n`);
   const page = await writePage(report, join(dirname(results), "report.html"));
   await appendResults(results, manifest.run, resultRows(report));
@@ -165,13 +184,13 @@ const IDLE_STARTS = 3;
 
 /** Prints what each target costs that nobody asks. */
 async function idle(session: Session): Promise<void> {
-  const { targets, endpoints } = session.manifest.plan;
+  const { plan } = session.manifest;
   const seen: Idle[] = [];
   try {
     for (let start = 1; start <= IDLE_STARTS; start++) {
-      for (const spec of targets) {
-        session.progress.now(`start ${start}: ${spec.kind === "url" ? spec.url : spec.name}`);
-        seen.push(await idleOf(session, spec, endpoints[0] as string));
+      for (const spec of plan.targets) {
+        session.progress.now(`start ${start}: ${spec.name}`);
+        seen.push(await idleOf(session, spec, endpointsOf(plan)[0] as string));
       }
     }
   } finally {
@@ -190,5 +209,5 @@ async function capacity(session: Session, slo: Slo): Promise<void> {
     session.save();
   }
   const { results, manifest, slices } = session;
-  if (slices.length > 0) await appendResults(results, manifest.run, resultRows(reportOf(slices, manifest)));
+  if (slices.length > 0) await appendResults(results, manifest.run, resultRows(reportOf(session, manifest)));
 }

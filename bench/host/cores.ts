@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { coresOf, text } from "./proc.ts";
 
-/** Which cores the servers and which the load generator run on; null where they cannot be kept apart. */
+/** Which cores the servers and which the load generator run on; null if they cannot be kept apart. */
 export interface Cores {
   readonly server: string;
   readonly generator: string;
@@ -10,16 +10,29 @@ export interface Cores {
 /** Read before a session moves this process to the generator's cores, so that the next session has all of them as well. */
 const AT_START = coresOf("self");
 
-/**
- * The first half of the cores that this process may use is for the server, the rest for the generator.
- * Null on one core, and where there is no taskset (it is part of every Linux, and of Linux only).
- */
+/** @returns null on one core, and without taskset (it is part of every Linux, and of Linux only). */
 export function splitCores(): Cores | null {
   if (process.platform !== "linux" || spawnSync("taskset", ["--version"]).status !== 0) return null;
-  const cores = parseCpuList(AT_START ?? "");
+  const siblings = (core: number) => text(`/sys/devices/system/cpu/cpu${core}/topology/thread_siblings_list`).trim();
+  return halves(parseCpuList(AT_START ?? ""), siblings);
+}
+
+/**
+ * The first half of the cores for the servers, the rest for the generator. Threads of one core stay on one side, as each
+ * slows the other; only if all are threads of one core they are divided.
+ * @param siblings the list of the threads that share a core with one, as the kernel writes it
+ */
+export function halves(cores: readonly number[], siblings: (core: number) => string): Cores | null {
   if (cores.length < 2) return null;
-  const half = Math.floor(cores.length / 2);
-  return { server: cores.slice(0, half).join(","), generator: cores.slice(half).join(",") };
+  const shared = [...Map.groupBy(cores, (core) => siblings(core) || String(core)).values()];
+  const units = shared.length > 1 ? shared : cores.map((core) => [core]);
+  const half = Math.floor(units.length / 2);
+  const list = (side: readonly number[][]) =>
+    side
+      .flat()
+      .sort((a, b) => a - b)
+      .join(",");
+  return { server: list(units.slice(0, half)), generator: list(units.slice(half)) };
 }
 
 /** `0-2,5` -> [0, 1, 2, 5]; the format of cpuset(7). */
@@ -28,15 +41,6 @@ export function parseCpuList(text: string): number[] {
     const [first = 0, last = first] = range.split("-").map(Number);
     return Array.from({ length: last - first + 1 }, (_, i) => first + i);
   });
-}
-
-/** @returns the cores that a process may use, as the kernel lists them; null for one that has ended. */
-export function coresOf(pid: number | "self"): string | null {
-  try {
-    return /^Cpus_allowed_list:\s*(.*)$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? null;
-  } catch {
-    return null;
-  }
 }
 
 /** Moves all threads that a process has; those that they start later inherit it. */

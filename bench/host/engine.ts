@@ -9,8 +9,16 @@ import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { UsageError } from "../../shared/errors.ts";
-import type { EngineSpec } from "../ask/targets.ts";
-import { isAlive } from "../run/stores/folders.ts";
+import { isAlive } from "./proc.ts";
+
+/** A Docker engine, and how it runs servers. */
+export interface EngineSpec {
+  /** `ssh://user@host` or `unix:///path`. */
+  readonly address: string;
+  readonly image: string;
+  /** Options of `docker run`, e.g. `--memory 512m`. */
+  readonly run: readonly string[];
+}
 
 /** An engine that has the image and the database. */
 export interface Engine {

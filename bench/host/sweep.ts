@@ -1,16 +1,21 @@
 /** What runs leave that could not end what they started: killed by SIGKILL, or an app that went its own way. Linux. */
-import { readdirSync, readFileSync } from "node:fs";
+import { sweepGroups } from "./group.ts";
+import { environmentOf, processes, statOf } from "./proc.ts";
 
 /** Everything that a run starts has this in its environment, with the run's process and when that began. */
 const MARK = "HTTP_BENCHMARK_RUN";
 
-/** Marks what this process starts from now on, and ends what others left that are gone. @returns how many those were */
+const begunAt = (pid: number) => String(statOf(pid)?.begun);
+
+/** Marks what this process starts from now on, and ends what others left that are gone, paused or not. @returns how many those were */
 export function sweep(): number {
   process.env[MARK] = `${process.pid}-${begunAt(process.pid)}`;
-  return endAll((mark) => {
+  const left = endAll((mark) => {
     const [pid, begun] = mark.split("-");
     return begunAt(Number(pid)) !== begun;
   });
+  sweepGroups();
+  return left;
 }
 
 /** How long a process that was killed is waited for. */
@@ -25,7 +30,7 @@ export function markApp(): { env: Record<string, string>; end: () => void } {
 
 function endAll(isLeft: (mark: string) => boolean): number {
   const isOne = (pid: number) => {
-    const mark = new RegExp(`(?:^|\0)${MARK}=([^\0]*)`).exec(read(pid, "environ"))?.[1];
+    const mark = new RegExp(`(?:^|\0)${MARK}=([^\0]*)`).exec(environmentOf(pid))?.[1];
     return mark !== undefined && isLeft(mark);
   };
   const left = processes().filter(isOne);
@@ -39,27 +44,4 @@ function endAll(isLeft: (mark: string) => boolean): number {
   // On a busy machine the kernel takes a moment.
   for (const since = Date.now(); left.some(isOne) && Date.now() - since < MOST_MS; ) Bun.sleepSync(5);
   return left.length;
-}
-
-function processes(): number[] {
-  try {
-    return readdirSync("/proc").map(Number).filter(Boolean);
-  } catch {
-    return []; // not Linux
-  }
-}
-
-/** proc_pid_stat, field 22: when a process began, in ticks since the machine did; undefined for one that is gone. */
-const begunAt = (pid: number): string | undefined =>
-  read(pid, "stat")
-    .replace(/^.*\) /s, "")
-    .split(" ")[22 - 3];
-
-/** @returns nothing for what is gone, or another user's. */
-function read(pid: number, file: string): string {
-  try {
-    return readFileSync(`/proc/${pid}/${file}`, "latin1");
-  } catch {
-    return "";
-  }
 }

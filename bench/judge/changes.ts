@@ -10,10 +10,14 @@ import { mean } from "./statistics.ts";
 const LEAST = 3;
 /** A change is one that at most this part of random orders of the same values would show as clearly. */
 const SIGNIFICANCE = 0.05;
-const PERMUTATIONS = 399;
+/** Random orders: enough that the least part that they can show is a tenth of what is wanted. */
+const permutationsFor = (many: number) => Math.ceil((10 * many) / SIGNIFICANCE) - 1;
 
-/** @returns the places of the first values after each change, in order; the same for the same series. */
-export function changePoints(series: readonly number[]): number[] {
+/**
+ * @param many series that are looked at, of which with 95 % none shows a change that is not
+ * @returns the places of the first values after each change, in order; the same for the same series.
+ */
+export function changePoints(series: readonly number[], many = 1): number[] {
   const random = generateMersenne53Randomizer();
   random.seed(1);
   const found: number[] = [];
@@ -26,11 +30,13 @@ export function changePoints(series: readonly number[]): number[] {
     if (!most || most.energy === 0) break;
     const { energy, from, at } = most;
     let asClear = 1;
-    for (let i = 0; i < PERMUTATIONS; i++) {
+    const permutations = permutationsFor(many);
+    // More than are allowed end it.
+    for (let i = 0; i < permutations && asClear <= (SIGNIFICANCE / many) * (permutations + 1); i++) {
       const energies = segments.map((segment) => clearest(shuffled(segment, () => random.next())).energy);
       if (Math.max(...energies) >= energy) asClear++;
     }
-    if (asClear / (PERMUTATIONS + 1) > SIGNIFICANCE) break;
+    if (asClear / (permutations + 1) > SIGNIFICANCE / many) break;
     found.push(from + at);
   }
   return found.sort((a, b) => a - b);
@@ -73,7 +79,7 @@ function shuffled(values: readonly number[], random: () => number): number[] {
 }
 
 /** @returns the mean level of each part of a series between its changes, with the place where it begins. */
-export function levels(series: readonly number[]): { from: number; level: number }[] {
-  const starts = [0, ...changePoints(series)];
+export function levels(series: readonly number[], many = 1): { from: number; level: number }[] {
+  const starts = [0, ...changePoints(series, many)];
   return starts.map((from, i) => ({ from, level: mean(series.slice(from, starts[i + 1])) }));
 }

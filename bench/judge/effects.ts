@@ -1,7 +1,5 @@
-import { isTwin, partsOf } from "../ask/names.ts";
-import { STACKS } from "../ask/targets.ts";
-import type { Slice } from "../keep/slices.ts";
-import { contrast, type Interval, meanInterval } from "./statistics.ts";
+import { stackOf } from "../ask/targets.ts";
+import { type Comparison, contrast, type Interval } from "./statistics.ts";
 import type { Row, Table } from "./tables.ts";
 
 export type Factor = "runtime" | "framework" | "driver" | "workers" | "settings";
@@ -12,10 +10,10 @@ export interface MainEffect {
   /** The choice, and the one that it is compared with. */
   readonly to: string;
   readonly from: string;
-  /** CPU time per request, `to` ÷ `from`; all of an endpoint hold at once, with 95 %. Null where duets compared no pair. */
+  /** CPU time per request, `to` ÷ `from`; all of a run hold at once, with 95 %. Null if no pair was compared by it. */
   readonly cpu: Interval | null;
-  /** Requests per second of solo slices, `to` ÷ `from`. */
-  readonly goodput: Interval;
+  /** Requests per second, likewise. */
+  readonly goodput: Interval | null;
   /** The servers that are compared; each differs from its partner in nothing else. */
   readonly pairs: readonly (readonly [to: string, from: string])[];
 }
@@ -79,9 +77,11 @@ const FACTORS: Readonly<
   },
 };
 
-/** @param solos of the table's endpoint. @returns the main effects that the servers of a table let one see. */
-export function mainEffects({ comparison, rows }: Table, solos: readonly Slice[]): MainEffect[] {
-  if (comparison === null) return [];
+/**
+ * @param many tables of the run: what is said of all of them is to hold at once
+ * @returns the main effects that the servers of a table let one see.
+ */
+export function mainEffects({ comparison, throughput, by, rows }: Table, many: number): MainEffect[] {
   const servers = rows.flatMap(choicesOf);
   const found = (Object.keys(FACTORS) as Factor[]).flatMap((factor) => {
     const { level, groups, isBase, where } = FACTORS[factor];
@@ -100,17 +100,20 @@ export function mainEffects({ comparison, rows }: Table, solos: readonly Slice[]
       .map((of) => ({ factor, ...(of[0] as (typeof of)[0]), pairs: of.map(({ pair }) => pair) }))
       .sort((a, b) => b.pairs.length - a.pairs.length || (`${a.to} ${a.from}` < `${b.to} ${b.from}` ? -1 : 1));
   });
-  const compared = new Set(comparison.standings.flatMap(({ name, rank }) => (rank ? [name] : [])));
-  const seen = found.map(({ factor, to, from, pairs }) => ({
-    effect: { factor, to, from, pairs },
-    duets: pairs.filter((pair) => pair.every((name) => compared.has(name))),
-  }));
-  const family = seen.filter(({ duets }) => duets.length > 0).length;
-  return seen.map(({ effect, duets }) => ({
-    ...effect,
-    cpu: duets.length > 0 ? contrast(comparison, weightsOf(duets), family) : null,
-    goodput: goodputRatio(effect.pairs, solos),
-  }));
+  const family = found.length * many;
+  const ratio = (of: Comparison | null, pairs: MainEffect["pairs"]) => {
+    const known = new Set(of?.standings.flatMap(({ name, rank }) => (rank ? [name] : [])));
+    const compared = pairs.filter((pair) => pair.every((name) => known.has(name)));
+    return of && compared.length > 0 ? contrast(of, weightsOf(compared), family) : null;
+  };
+  return found.map(({ pairs, factor, to, from }) => {
+    const seconds = ratio(throughput, pairs);
+    return {
+      ...{ factor, to, from, pairs },
+      cpu: by === "cpu" ? ratio(comparison, pairs) : null,
+      goodput: seconds && { estimate: 1 / seconds.estimate, low: 1 / seconds.high, high: 1 / seconds.low },
+    };
+  });
 }
 
 /** The weight of each server in the mean over pairs. */
@@ -124,31 +127,20 @@ function weightsOf(pairs: MainEffect["pairs"]): Map<string, number> {
 }
 
 /** Twins and servers that do not say what they are have no choices. */
-function choicesOf({ name, runtime, framework, driver, workers }: Row): Choices[] {
-  if (runtime === null || framework === null || driver === null || workers === null || isTwin(name)) return [];
+function choicesOf(row: Row): Choices[] {
+  const { name, runtime, framework, driver, workers, server, chosenDriver, settings, twinOf } = row;
+  if (runtime === null || framework === null || driver === null || workers === null || twinOf !== null) return [];
   const word = (text: string) => text.split(" ")[0] as string;
-  const parts = partsOf(name);
-  const isPlain = STACKS[parts.server]?.plain ?? false;
+  const isPlain = stackOf(server ?? "")?.plain ?? false;
   return [
     {
       name,
       runtime: word(runtime),
       framework: isPlain ? "raw" : word(framework),
       driver: word(driver),
-      usual: parts.driver === undefined,
+      usual: chosenDriver === null,
       workers,
-      settings: parts.settings.join(", "),
+      settings: settings ?? "",
     },
   ];
-}
-
-/** Block by block, so that what a block's minutes did to all of them cancels. */
-function goodputRatio(pairs: MainEffect["pairs"], solos: readonly Slice[]): Interval {
-  const byBlock = [...Map.groupBy(solos, ({ block }) => block).values()];
-  const ratios = byBlock.flatMap((slices) => {
-    const ln = (name: string) => Math.log(slices.find((slice) => slice.name === name)?.goodput ?? Number.NaN);
-    const mean = pairs.reduce((sum, [to, from]) => sum + ln(to) - ln(from), 0) / pairs.length;
-    return Number.isFinite(mean) ? [Math.exp(mean)] : [];
-  });
-  return ratios.length > 0 ? meanInterval(ratios, true) : { estimate: Number.NaN, low: Number.NaN, high: Number.NaN };
 }

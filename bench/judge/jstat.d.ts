@@ -2,11 +2,10 @@
 declare module "jstat" {
   const jStat: {
     readonly beta: { inv(p: number, alpha: number, beta: number): number };
+    readonly chisquare: { inv(p: number, df: number): number };
     readonly studentt: { inv(p: number, df: number): number };
     /** Studentized range of k normal variables. */
     readonly tukey: { inv(p: number, k: number, df: number): number };
-    /** Throws nothing: a singular matrix gives numbers that are not finite or without meaning. */
-    inv(matrix: readonly (readonly number[])[]): number[][];
     /** A standard normal variable, from uniform ones of Math.random or `setRandom`. */
     randn(): number;
     setRandom(uniform: () => number): void;

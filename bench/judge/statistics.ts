@@ -1,21 +1,16 @@
 import jStat from "jstat";
 
-/** One duet: ln(CPU per request of a ÷ CPU per request of b) in one block. */
-export interface Duet {
-  readonly block: number;
-  readonly a: string;
-  readonly b: string;
-  readonly logRatio: number;
-  /** How much it counts, 1 if absent. */
-  readonly weight?: number;
+/** What one target cost in each restart, ln scale, against the mean of all in that restart. */
+export interface Measured {
+  readonly name: string;
+  readonly perRestart: readonly number[];
 }
 
-/** A number and its 95 % interval, or only the least and the most that were seen. */
+/** A number and its 95 % interval, whose limits are NaN if too few restarts leave them open. */
 export interface Interval {
   readonly estimate: number;
   readonly low: number;
   readonly high: number;
-  readonly isRange?: true;
 }
 
 export type State = "different" | "equivalent" | "undecided";
@@ -41,43 +36,35 @@ export interface Standing {
 }
 
 /** A target's cost, ln scale, 0 on average over the targets. */
-export interface Effect {
-  readonly name: string;
+export interface Effect extends Measured {
   readonly mean: number;
-  /** Within one block. */
+  /** Within one restart. */
   readonly variance: number;
-  readonly perBlock: readonly number[];
 }
 
 export interface Comparison {
-  /** Blocks that connect all targets; only these count. */
-  readonly blocks: number;
+  readonly restarts: number;
   /** In the order of the targets given. */
   readonly effects: readonly Effect[];
   /** Cheapest first. */
   readonly standings: readonly Standing[];
   /** Every pair once, in the order of the targets given. */
   readonly pairs: readonly Pair[];
-  /** Residual sd of the effect of one target in one block, ln scale, so 0.01 is about 1 %. */
+  /** Residual sd of one target in one restart, ln scale, so 0.01 is about 1 %. */
   readonly spread: number;
   /** Smallest relative difference of two targets that would be called different with 80 % power, e.g. 0.06. */
   readonly smallestVisible: number;
-  /**
-   * Where the spread comes from, as sd on the ln scale: `between` restarts of one target, and of one duet `within` a
-   * block. `within` is null where no block has more duets than its effects need; `between` then holds both.
-   */
-  readonly components: { readonly between: number; readonly within: number | null };
 }
 
 const ERROR_RATE = 0.05;
 const POWER = 0.8;
 
 /** Two targets are equivalent where their ratio is known to lie between these. */
-const EQUIVALENT = { low: 0.97, high: 1.03 };
+const EQUIVALENT = { low: 1 / 1.03, high: 1.03 };
 
 /**
  * Prior scale of the effect size μ/σ under the alternative of `sequentialInterval`. 2 to 8 do about alike in simulation, less is
- * slower: with a block sd of 1.5 %, 95 % of runs see 5 % by block 8, and that there is no difference by block 14.
+ * slower: with a restart sd of 1.5 %, 95 % of runs see 5 % by restart 8, and that there is no difference by restart 14.
  */
 const EFFECT_VARIANCE = 4;
 /**
@@ -88,42 +75,39 @@ const LAST_LOOK = 0.8;
 
 /**
  * Degrees of freedom that the variance of one target borrows from all of them, see `compare`. In simulation of ten
- * targets, one three times as noisy, 6 % of runs then call a false difference with 5 blocks and 4 % with 10; with the
+ * targets, one three times as noisy, 6 % of runs then call a false difference with 5 restarts and 4 % with 10; with the
  * pooled variance alone it is 10 to 15 %.
  */
 const PRIOR_DF = 2;
 
 /**
- * Ranks targets by their duets, with a restart as the unit of repetition (Kalibera & Jones 2013, Rigorous Benchmarking
- * in Reasonable Time): least squares turns the duets of a block into one effect per target, and the two-way layout
- * target × block gives Tukey's simultaneous 95 % intervals of all pairs (Tukey 1949, Comparing Individual Means; Kramer
- * 1956; Hayter 1984). A target noisier than the others widens its own: its variance, moderated as in Smyth 2004 (Linear
- * Models and Empirical Bayes Methods), counts where it is above the pooled one.
+ * Ranks targets, with a restart as the unit of repetition (Kalibera & Jones 2013, Rigorous Benchmarking in Reasonable
+ * Time): the two-way layout target × restart gives Tukey's simultaneous 95 % intervals of all pairs (Tukey 1949, Comparing
+ * Individual Means; Kramer 1956; Hayter 1984). A target noisier than the others widens its own: its variance, moderated as
+ * in Smyth 2004 (Linear Models and Empirical Bayes Methods), counts where it is above the pooled one.
+ * @param measured each with as many restarts as the others, in the same order
  * @param warming targets whose cost still changed: no pair with them is called different, and they have no rank
- * @returns null with fewer than two targets, or fewer than two blocks that connect them.
+ * @returns null with fewer than two targets, or fewer than two restarts.
  */
-export function compare(
-  targets: readonly string[],
-  duets: readonly Duet[],
-  warming: ReadonlySet<string> = new Set(),
-): Comparison | null {
-  const count = targets.length;
-  const inside = duets.filter(({ a, b }) => targets.includes(a) && targets.includes(b));
-  const fits = [...Map.groupBy(inside, ({ block }) => block).values()].flatMap((part) => fitBlock(targets, part) ?? []);
-  const blocks = fits.length;
-  if (count < 2 || blocks < 2) return null;
+export function compare(measured: readonly Measured[], warming: ReadonlySet<string> = new Set()): Comparison | null {
+  const count = measured.length;
+  const restarts = measured[0]?.perRestart.length ?? 0;
+  if (count < 2 || restarts < 2) return null;
 
-  const layout = targets.map((name, i) => {
-    const perBlock = fits.map((fit) => fit.effects[i] as number);
-    return { name, perBlock, ...moments(perBlock) };
+  const means = Array.from({ length: restarts }, (_, r) =>
+    mean(measured.map(({ perRestart }) => perRestart[r] as number)),
+  );
+  const layout = measured.map(({ name, perRestart }) => {
+    const centred = perRestart.map((value, r) => value - (means[r] as number));
+    return { name, perRestart: centred, ...moments(centred) };
   });
   const pooled = sum(layout.map(({ variance }) => variance)) / (count - 1);
   const effects = layout.map((effect): Effect => {
     const unbiased = (effect.variance * count) / (count - 1);
-    return { ...effect, variance: (PRIOR_DF * pooled + (blocks - 1) * unbiased) / (PRIOR_DF + blocks - 1) };
+    return { ...effect, variance: (PRIOR_DF * pooled + (restarts - 1) * unbiased) / (PRIOR_DF + restarts - 1) };
   });
   const spreadOf = (a: Effect, b: Effect) => Math.sqrt(Math.max(pooled, (a.variance + b.variance) / 2));
-  const unit = halfWidth(1, count, blocks);
+  const unit = halfWidth(1, count, restarts);
   const ratio = (a: Effect, b: Effect) => ratioOf(a.mean - b.mean, a === b ? 0 : unit * spreadOf(a, b));
   const isWarm = ({ name }: Effect) => !warming.has(name);
   const state = (a: Effect, b: Effect): State => (isWarm(a) && isWarm(b) ? stateOf(ratio(a, b)) : "undecided");
@@ -146,35 +130,31 @@ export function compare(
   });
   const couples = effects.flatMap((a, i) => effects.slice(i + 1).map((b) => [a, b] as const));
 
-  const freedom = sum(fits.map((fit) => fit.freedom));
-  const within = freedom > 0 ? Math.sqrt(sum(fits.map((fit) => fit.squares)) / freedom) : null;
-  const duetVariance = (within ?? 0) ** 2 * (sum(fits.map((fit) => fit.noise)) / blocks);
   return {
-    blocks,
+    restarts,
     effects,
     standings,
     pairs: couples.map(([a, b]) => ({ a: a.name, b: b.name, ratio: ratio(a, b), state: state(a, b) })),
     spread: Math.sqrt(pooled),
-    smallestVisible: smallestVisible(sum(couples.map(([a, b]) => spreadOf(a, b))) / couples.length, count, blocks),
-    components: { between: Math.sqrt(Math.max(0, pooled - duetVariance)), within },
+    smallestVisible: smallestVisible(sum(couples.map(([a, b]) => spreadOf(a, b))) / couples.length, count, restarts),
   };
 }
 
-/** Whether a target's cost changed while it was measured, over all blocks. */
+/** Whether a target's cost changed while it was measured, over all restarts. */
 export interface Drift {
   /** Cost later ÷ earlier. */
   readonly change: Interval;
   /**
-   * Size of the change in most blocks (the median), ln scale, where changes are more than chance makes of the other
-   * targets' noise; else 0. By the median, as one wild block is no swing.
+   * Size of the change in most restarts (the median), ln scale, where changes are more than chance makes of the other
+   * targets' noise; else 0. By the median, as one wild restart is no swing.
    */
   readonly swing: number;
 }
 
 /**
- * Whether costs changed while they were measured. One that goes the same way in every block has a `change`, one that goes
+ * Whether costs changed while they were measured. One that goes the same way in every restart has a `change`, one that goes
  * up in some and down in others a `swing` (F test against the others).
- * @param changes by target: ln(cost later ÷ earlier), one per block in which that was seen
+ * @param changes by target: ln(cost later ÷ earlier), one per restart in which that was seen
  * @returns by target; all of a table hold at once, with 95 %. Empty where no target has two.
  */
 export function drifts(changes: ReadonlyMap<string, readonly number[]>): Map<string, Drift> {
@@ -206,43 +186,25 @@ function fQuantile(p: number, df1: number, df2: number): number {
  * @param many intervals of this kind that are to hold at once, with 95 % (Bonferroni)
  */
 export function contrast(
-  { effects, blocks, spread }: Comparison,
+  { effects, restarts, spread }: Comparison,
   weights: ReadonlyMap<string, number>,
   many: number,
 ): Interval {
   const weighted = effects.map((effect) => ({ ...effect, weight: weights.get(effect.name) ?? 0 }));
-  const variance = sum(weighted.map((one) => one.weight ** 2 * Math.max(spread ** 2, one.variance))) / blocks;
-  const quantile = jStat.studentt.inv(1 - ERROR_RATE / 2 / many, (effects.length - 1) * (blocks - 1));
+  const variance = sum(weighted.map((one) => one.weight ** 2 * Math.max(spread ** 2, one.variance))) / restarts;
+  const quantile = jStat.studentt.inv(1 - ERROR_RATE / 2 / many, (effects.length - 1) * (restarts - 1));
   return ratioOf(sum(weighted.map(({ weight, mean }) => weight * mean)), quantile * Math.sqrt(variance));
 }
 
-/**
- * Ratio of the geometric means of two independent samples of positive values, a ÷ b (Welch 1947, The generalization of
- * Student's problem when several different population variances are involved).
- * @param many intervals of this kind that are to hold at once, with 95 % (Bonferroni)
- */
-export function independentRatio(a: readonly number[], b: readonly number[], many: number): Interval {
-  const [x, y] = [a, b].map((values) => ({ ...moments(values.map(Math.log)), n: values.length })) as [Sample, Sample];
-  const [u, v] = [x.variance / x.n, y.variance / y.n];
-  const freedom = (u + v) ** 2 / (u ** 2 / (x.n - 1) + v ** 2 / (y.n - 1));
-  return ratioOf(x.mean - y.mean, jStat.studentt.inv(1 - ERROR_RATE / 2 / many, freedom) * Math.sqrt(u + v));
-}
-
-interface Sample {
-  readonly mean: number;
-  readonly variance: number;
-  readonly n: number;
-}
-
-/** Half width of the interval of every difference, from the sd of one effect in one block; both on the ln scale. */
-function halfWidth(spread: number, targets: number, blocks: number): number {
-  return (range(targets, (targets - 1) * (blocks - 1)) * spread) / Math.sqrt(blocks);
+/** Half width of the interval of every difference, from the sd of one effect in one restart; both on the ln scale. */
+function halfWidth(spread: number, targets: number, restarts: number): number {
+  return (range(targets, (targets - 1) * (restarts - 1)) * spread) / Math.sqrt(restarts);
 }
 
 /** Smallest relative difference that `compare` calls different with 80 % power, from the sd of one effect, ln scale. */
-export function smallestVisible(spread: number, targets: number, blocks: number): number {
-  const power = jStat.studentt.inv(POWER, (targets - 1) * (blocks - 1)) * spread * Math.sqrt(2 / blocks);
-  return Math.expm1(halfWidth(spread, targets, blocks) + power);
+export function smallestVisible(spread: number, targets: number, restarts: number): number {
+  const power = jStat.studentt.inv(POWER, (targets - 1) * (restarts - 1)) * spread * Math.sqrt(2 / restarts);
+  return Math.expm1(halfWidth(spread, targets, restarts) + power);
 }
 
 const ranges = new Map<string, number>();
@@ -256,54 +218,6 @@ function range(k: number, df: number): number {
   const quantile = k === 2 ? Math.SQRT2 * jStat.studentt.inv((1 + p) / 2, df) : jStat.tukey.inv(p, k, df);
   ranges.set(key, quantile);
   return quantile;
-}
-
-/** @returns those that duets join to a target, directly or through others, and itself. */
-function joined(target: string, duets: readonly Duet[]): Set<string> {
-  const reached = new Set([target]);
-  for (let before = 0; before < reached.size; ) {
-    before = reached.size;
-    for (const { a, b } of duets) if (reached.has(a) || reached.has(b)) reached.add(a).add(b);
-  }
-  return reached;
-}
-
-/** @returns the most targets that duets join to each other in two blocks or more; those that they leave out cannot be ranked. */
-export function comparable(targets: readonly string[], duets: readonly Duet[]): string[] {
-  const blocks = [...Map.groupBy(duets, ({ block }) => block).values()].map((part) =>
-    targets.map((target) => joined(target, part)),
-  );
-  const inTwo = blocks
-    .flat()
-    .filter((group) => blocks.filter((groups) => groups.some((other) => group.isSubsetOf(other))).length > 1);
-  const [largest] = inTwo.sort((a, b) => b.size - a.size);
-  return targets.filter((target) => largest?.has(target));
-}
-
-/**
- * Least squares over the duets of one block.
- * @returns the effect of each target, ln scale and 0 in sum; the squares left over and their degrees of freedom; the
- *   variance of an effect from duets of variance 1, on average. Null unless the duets connect all targets.
- */
-function fitBlock(targets: readonly string[], duets: readonly Duet[]) {
-  const count = targets.length;
-  if (joined(targets[0] as string, duets).size < count) return null;
-
-  const roots = duets.map(({ weight = 1 }) => Math.sqrt(weight));
-  const values = duets.map(({ logRatio }, i) => logRatio * (roots[i] as number));
-  const design = targets.map((target) =>
-    duets.map(({ a, b }, i) => (Number(a === target) - Number(b === target)) * (roots[i] as number)),
-  );
-  // 1 more in every cell makes the matrix invertible and the effects 0 in sum.
-  const inverse = jStat.inv(design.map((s) => design.map((t) => 1 + dot(s, t))));
-  const sums = design.map((row) => dot(row, values));
-  const effects = inverse.map((row) => dot(row, sums));
-  return {
-    effects,
-    squares: Math.max(0, dot(values, values) - dot(effects, sums)),
-    freedom: duets.length - count + 1,
-    noise: (sum(inverse.map((row, i) => row[i] as number)) - 1 / count) / (count - 1),
-  };
 }
 
 /** The largest sets of items that are all alike, by their first items: Piepho 2004's compact letter display. */
@@ -324,45 +238,73 @@ export function stateOf({ low, high }: Interval): State {
 }
 
 /**
- * Geometric means of one value per target and block, each with its 95 % interval. The spread is that of all of them: of
- * blocks, in which the host's speed is common to all targets, and of what is left (two-way layout; the degrees of freedom
- * of the sum as in Satterthwaite 1946). One that varies more than the rest has its own, moderated as in `compare`. Of fewer
- * than three blocks it is the least and the most.
- * @param rows positive values, one list per target, in the order of the blocks
+ * Geometric means of one value per target and restart, each with its 95 % interval. The spread is that of all of them: of
+ * restarts, in which the host's speed is common to all targets, and of what is left (two-way layout; the degrees of freedom
+ * of the sum as in Satterthwaite 1946). One that varies more than the rest has its own, moderated as in `compare`. Fewer
+ * than three restarts have no interval.
+ * @param rows positive values by restart, one for each target
  */
-export function pooledMeans(rows: readonly (readonly number[])[]): (Interval | null)[] {
-  const logs = rows.map((values) => values.map(Math.log));
-  const blocks = Math.max(0, ...logs.map((values) => values.length));
-  const whole = logs.filter((values) => values.length === blocks);
-  const n = whole.length;
-  const means = whole.map(mean);
-  const ofBlocks = Array.from({ length: blocks }, (_, b) => mean(whole.map((values) => values[b] as number)));
-  const all = mean(means);
-  const squares = sum(ofBlocks.map((of) => (of - all) ** 2)) / (blocks - 1);
-  const rest = whole.flatMap((values, i) =>
-    values.map((value, b) => (value - (means[i] as number) - (ofBlocks[b] as number) + all) ** 2),
-  );
-  // Variances of one value: of its block, MS(block) ÷ n, and of the rest, MS(rest) · (n − 1) ÷ n.
-  const parts = [squares, sum(rest) / n / (blocks - 1)];
-  const pooled = sum(parts);
-  const freedom =
-    pooled ** 2 /
-    ((parts[0] as number) ** 2 / (blocks - 1) + ((parts[1] as number) ** 2 / ((n - 1) * (blocks - 1)) || 0));
-  return logs.map((values) => {
+export function pooledMeans(rows: readonly ReadonlyMap<number, number>[]): (Interval | null)[] {
+  const restarts = [...new Set(rows.flatMap((row) => [...row.keys()]))];
+  const logs = rows.map((row) => new Map([...row].map(([restart, value]) => [restart, Math.log(value)])));
+  const whole = logs
+    .filter((row) => row.size === restarts.length)
+    .map((row) => restarts.map((r) => row.get(r) as number));
+  const { pooled, freedom } = spreadOf(whole, restarts.length);
+  return logs.map((row) => {
+    const values = [...row.values()];
     if (values.length === 0) return null;
     const { mean, variance } = moments(values);
-    if (blocks < 3 || values.length < 2) {
-      return {
-        estimate: Math.exp(mean),
-        low: Math.exp(Math.min(...values)),
-        high: Math.exp(Math.max(...values)),
-        isRange: true,
-      };
-    }
+    if (restarts.length < 3 || values.length < 2) return ratioOf(mean, Number.NaN);
     const moderated = (PRIOR_DF * pooled + (values.length - 1) * variance) / (PRIOR_DF + values.length - 1);
     const quantile = pooled > 0 ? jStat.studentt.inv(1 - ERROR_RATE / 2, freedom) : 0;
     return ratioOf(mean, quantile * Math.sqrt(Math.max(pooled, moderated) / values.length));
   });
+}
+
+/** Variance of one value of a two-way layout, and its degrees of freedom. */
+function spreadOf(whole: readonly (readonly number[])[], restarts: number): { pooled: number; freedom: number } {
+  const n = whole.length;
+  const means = whole.map(mean);
+  const ofRestarts = Array.from({ length: restarts }, (_, r) => mean(whole.map((values) => values[r] as number)));
+  const all = mean(means);
+  const squares = sum(ofRestarts.map((of) => (of - all) ** 2)) / (restarts - 1);
+  const rest = whole.flatMap((values, i) =>
+    values.map((value, r) => (value - (means[i] as number) - (ofRestarts[r] as number) + all) ** 2),
+  );
+  // Variances of one value: of its restart, MS(restart) ÷ n, and of the rest, MS(rest) · (n − 1) ÷ n.
+  const parts = [squares, sum(rest) / n / (restarts - 1)] as const;
+  const pooled = sum(parts);
+  const freedom = pooled ** 2 / (parts[0] ** 2 / (restarts - 1) + (parts[1] ** 2 / ((n - 1) * (restarts - 1)) || 0));
+  return { pooled, freedom };
+}
+
+/**
+ * How much two runs differ beyond what their restarts predict: the variance of what targets cost in one and in the other,
+ * ÷ that of such differences if restarts were all that varies.
+ * @param tables effects of the same targets in both runs
+ * @returns that ratio with its 95 % interval, and the standard deviation between runs, ln scale; null without two targets
+ */
+export function betweenRuns(tables: readonly (readonly [Comparison, Comparison])[]) {
+  let [seen, predicted, freedom] = [0, 0, 0];
+  for (const [a, b] of tables) {
+    const differences = a.effects.flatMap(({ name, mean }) => {
+      const other = b.effects.find((one) => one.name === name);
+      return other ? [other.mean - mean] : [];
+    });
+    if (differences.length < 2) continue;
+    const { variance } = moments(differences);
+    seen += (differences.length - 1) * variance;
+    predicted += (differences.length - 1) * (a.spread ** 2 / a.restarts + b.spread ** 2 / b.restarts);
+    freedom += differences.length - 1;
+  }
+  if (freedom === 0) return null;
+  const estimate = seen / predicted;
+  const limit = (p: number) => estimate / (jStat.chisquare.inv(p, freedom) / freedom);
+  return {
+    ratio: { estimate, low: limit(1 - ERROR_RATE / 2), high: limit(ERROR_RATE / 2) },
+    sd: Math.sqrt(Math.max(0, seen - predicted) / freedom / 2),
+  };
 }
 
 /**
@@ -424,6 +366,21 @@ export function median(values: readonly number[]): number {
     ? (sorted[half] as number)
     : ((sorted[half - 1] as number) + (sorted[half] as number)) / 2;
 }
+
+/**
+ * Levels of rows and columns of a table, of which single cells may be far off (median polish, Tukey 1977, Exploratory Data
+ * Analysis): row + column + rest, where the rests have a median of 0 in each.
+ */
+export function polish(rows: readonly (readonly number[])[]): { rows: number[]; columns: number[] } {
+  let levels = rows.map(median);
+  let columns: number[] = [];
+  for (let i = 0; i < POLISHES; i++) {
+    columns = (rows[0] ?? []).map((_, c) => median(rows.map((row, r) => (row[c] as number) - (levels[r] as number))));
+    levels = rows.map((row) => median(row.map((value, c) => value - (columns[c] as number))));
+  }
+  return { rows: levels, columns };
+}
+const POLISHES = 4;
 
 export const mean = (values: readonly number[]): number => sum(values) / values.length;
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);

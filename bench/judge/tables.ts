@@ -1,24 +1,26 @@
 import { ENDPOINTS } from "../ask/endpoints.ts";
-import { withoutLoad } from "../ask/names.ts";
+import type { Turns } from "../keep/manifest.ts";
 import type { Slice } from "../keep/slices.ts";
+import type { Verdict } from "../keep/verdict.ts";
+import type { Window } from "../keep/windows.ts";
 import { type Histogram, percentile } from "../load/histogram.ts";
+import type { Level } from "../plan/plan.ts";
 import {
   type Comparison,
-  comparable,
   compare,
   type Drift,
-  type Duet,
   drifts,
   type Interval,
-  median,
+  mean,
   pooledMeans,
   type Standing,
   stateOf,
 } from "./statistics.ts";
-import { changeOf, TOLERANCE, type Warmths } from "./steadiness.ts";
-import { explain, UNRANKED, type Verdict } from "./verdict.ts";
+import { TOLERANCE } from "./steadiness.ts";
+import { costOf, type Layout, layoutOf, levelsOf, rateOf } from "./turns.ts";
+import { explain, isFailing, UNRANKED } from "./verdict.ts";
 
-/** What a run says of one target at one endpoint; null where it did not see it. */
+/** What a run says of one target at one scenario; null if it did not see it. */
 export interface Row {
   readonly name: string;
   /** With versions, e.g. `bun 1.4.5`; null for a server that does not say. */
@@ -26,56 +28,71 @@ export interface Row {
   readonly framework: string | null;
   readonly driver: string | null;
   readonly workers: number | null;
-  /**
-   * Why its numbers are not those of a warm server, in plain words: its cost still changed before its slices, or while
-   * they were measured. Null for one that was steady, or of which that is not known.
-   */
-  readonly warming: string | null;
-  /** Its place by CPU time per request, from the duets. */
+  /** Of a server of ours: its SERVER name, and what was chosen in place of its defaults. */
+  readonly server: string | null;
+  readonly chosenDriver: string | null;
+  readonly settings: string | null;
+  readonly twinOf: string | null;
+  /** How its cost still changed; null for one that was steady, or of which that is not known. */
+  readonly warming: Warming | null;
+  /** Its place by CPU time per request, or by requests/s if that is not known of all. */
   readonly standing: Standing | null;
-  /** From the solo slices, all requests together; the intervals, here and below, are of the blocks. */
+  /** From the windows; the intervals, here and below, are of the restarts. */
   readonly cpuUsPerRequest: Interval | null;
-  /** What it cost in duets ÷ what it cost alone, of each block the medians. */
-  readonly besideToAlone: Interval | null;
-  readonly goodput: Interval;
-  /** From the merged histograms. */
-  readonly latencyMs: Readonly<Record<50 | 90 | 99 | 99.9, Interval>>;
-  readonly utilization: Interval | null;
-  /** Of `cpuUsPerRequest`, its own database and pooler; memory of that database. */
+  /** Of that, what its own database and pooler had. */
   readonly databaseUsPerRequest: Interval | null;
   readonly poolerUsPerRequest: Interval | null;
+  /** CPU time ÷ time between its windows, while it was asked nothing: 0.01 is 1 % of a core. */
+  readonly cpuAtRest: number | null;
+  /** Requests per second: from the windows, at a fixed rate from the slices. */
+  readonly goodput: Interval;
+  /** From the merged histograms of the slices. */
+  readonly latencyMs: Readonly<Record<50 | 90 | 99 | 99.9, Interval>>;
+  readonly utilization: Interval | null;
   readonly databaseBytes: Interval | null;
   /** Its connections at a moment: those that wait for locks, and for the server in a transaction. */
-  readonly lockWaiters: Interval | null;
-  readonly idleInTransaction: Interval | null;
-  /** Of all solo slices; null where that is not seen. */
+  readonly lockWaiters: number | null;
+  readonly idleInTransaction: number | null;
+  /** Of all slices; null if that is not seen. */
   readonly deadlocks: number | null;
   readonly rssBytes: Interval | null;
   readonly peakRssBytes: Interval | null;
   readonly startupMs: Interval | null;
+  /** Of the slices, all together. */
   readonly requests: number;
   readonly errors: number;
   readonly averageMs: number;
+  readonly perSecond: number;
   readonly verdict: Verdict;
 }
 
-/** Requests per second, or connections. */
-export interface Level {
-  readonly unit: "requests/s" | "connections";
-  readonly value: number;
-}
+/** A cost that changed: when the rounds that count began in some restarts, or during them: one way, or up and down. */
+export type Warming =
+  | { readonly kind: "before"; readonly restarts: number; readonly of: number }
+  | { readonly kind: "rose" | "fell" | "swung"; readonly by: number };
 
-/** What a run says of one endpoint. */
+/** What a run says of one scenario. */
 export interface Table {
+  /** The scenario's name. */
   readonly endpoint: string;
-  /** How the solo slices were loaded: `open` at a fixed rate. */
+  /** The endpoint, at whichever load. */
+  readonly base: string;
+  /** How the slices were loaded: `open` at a fixed rate. */
   readonly load: "closed" | "open";
-  /** Where an endpoint has a table for each of several loads: which one this is. */
+  /** Which of several loads this is. */
   readonly level: Level | null;
-  /** Null where the targets could not be compared: fewer than two, or fewer than two whole blocks. */
+  /** Of a step of a sequence, its name. */
+  readonly step: string | null;
+  /** What servers are compared by: CPU time per request, or requests/s if that is not known of all. */
+  readonly by: "cpu" | "rate";
+  /** Null if targets could not be compared: fewer than two, or fewer than two restarts. */
   readonly comparison: Comparison | null;
-  /** Targets that were loaded in duets and yet cannot be compared, as too few of these could be used. */
+  /** The same by seconds per request; null if requests/s are fixed. */
+  readonly throughput: Comparison | null;
+  /** Targets that cannot be compared, as they failed or were not in all restarts. */
   readonly apart: readonly string[];
+  /** The largest change during the rounds that no steady target can have had, e.g. 0.05; null if it is not known. */
+  readonly noChangeAbove: number | null;
   readonly rows: readonly Row[];
   /** Verdict and the targets that got it, with a plain sentence; only those that forbid a ranking by throughput. */
   readonly remarks: readonly { readonly verdict: Verdict; readonly names: readonly string[]; readonly text: string }[];
@@ -86,237 +103,258 @@ export interface Context {
   readonly histograms: Readonly<Record<string, Readonly<Record<string, Histogram>>>>;
   readonly calibration: Readonly<Record<string, Readonly<Record<string, { readonly unloadedMs: number }>>>>;
   readonly lineBytesPerSecond: Readonly<Record<string, number | null>>;
-  /** Target -> endpoint -> its warm-up, block by block. */
-  readonly blocks: readonly { readonly warmup: Warmths }[];
+  readonly turns: readonly Turns[];
 }
 
 /** The context of a run without manifest. */
-export const NOTHING: Context = { histograms: {}, calibration: {}, lineBytesPerSecond: {}, blocks: [] };
+export const NOTHING: Context = { histograms: {}, calibration: {}, lineBytesPerSecond: {}, turns: [] };
 
-/** @param slices of one run, in any order. */
-export function analyse(slices: readonly Slice[], context: Context): Table[] {
-  const groups = [...Map.groupBy(inOrder(slices), ({ endpoint }) => endpoint)];
+/** Slices and windows of one run. */
+export interface Measurements {
+  readonly slices: readonly Slice[];
+  readonly windows: readonly Window[];
+}
+
+/** @returns a table for each scenario, and for each step of sequences. */
+export function analyse({ slices, windows }: Measurements, context: Context): Table[] {
+  const keyOf = ({ scenario, endpoint, step }: Slice) => (step === null ? scenario : `${endpoint} ${step}`);
+  const groups = [...Map.groupBy(inOrder(slices), keyOf)];
+  const levelOf = ([slice]: readonly Slice[]) => (slice ? levelAt(slice) : null);
   return groups
-    .sort(([a, [x]], [b, [y]]) => {
-      const [first, second] = [withoutLoad(a), withoutLoad(b)];
-      const byLevel = (levelOf(a, [x])?.value ?? 0) - (levelOf(b, [y])?.value ?? 0);
-      return place(ENDPOINTS, first) - place(ENDPOINTS, second) || compareText(first, second) || byLevel;
-    })
-    .map(([endpoint, group]) => {
-      const solos = group.filter(({ kind }) => kind !== "duet");
-      const duets = duetsOf(group);
-      const targets = [...new Set(duets.flatMap(({ a, b }) => [a, b]))].sort();
-      const warming = warmingOf(group, drifts(changesAt(endpoint, targets, context)));
-      const compared = comparable(targets, duets);
-      const comparison = compare(compared, duets, new Set(warming.keys()));
-      const loaded = group.filter(({ kind }) => kind === "duet").map(({ name }) => name);
-      const byName = Map.groupBy(solos, ({ name }) => name);
-      const rows = rowsOf(
-        byName,
-        besideToAlone(group),
-        comparison?.standings ?? [],
-        warming,
-        (name) => context.histograms[name]?.[endpoint],
+    .sort(([, a], [, b]) => {
+      const [first, second] = [a[0] as Slice, b[0] as Slice];
+      const byLevel = (levelOf(a)?.value ?? 0) - (levelOf(b)?.value ?? 0);
+      return (
+        place(ENDPOINTS, first.endpoint) - place(ENDPOINTS, second.endpoint) ||
+        compareText(first.endpoint, second.endpoint) ||
+        compareText(first.step ?? "", second.step ?? "") ||
+        byLevel
       );
-      const order = comparison?.standings.map(({ name }) => name) ?? [];
-      return {
-        endpoint,
-        level: levelOf(endpoint, solos),
-        load: solos.some(({ kind }) => kind === "open") ? "open" : "closed",
-        comparison,
-        apart: [...new Set(loaded)].filter((name) => !compared.includes(name)).sort(),
-        rows: rows.toSorted((a, b) => place(order, a.name) - place(order, b.name) || compareText(a.name, b.name)),
-        remarks: remarksOf(endpoint, rows, byName, context),
-      };
-    });
+    })
+    .map(([name, group]) => tableOf(name, group, windows, context));
 }
 
-function levelOf(endpoint: string, [solo]: readonly (Slice | undefined)[]): Level | null {
-  if (!solo || withoutLoad(endpoint) === endpoint) return null;
-  const { targetRate, connections } = solo;
-  return targetRate === null ? { unit: "connections", value: connections } : { unit: "requests/s", value: targetRate };
+const levelAt = ({ level, targetRate, connections }: Slice): Level | null =>
+  level === null ? null : { unit: level, value: level === "connections" ? connections : (targetRate ?? 0) };
+
+function tableOf(name: string, slices: readonly Slice[], all: readonly Window[], context: Context): Table {
+  const [first] = slices as [Slice];
+  const windows = first.step === null ? all.filter(({ scenario }) => scenario === first.scenario) : [];
+  const turns = context.turns.filter(({ scenario }) => first.step === null && scenario === first.scenario);
+  const failing = new Set([...turns, ...slices].filter(isFailing).map(({ name }) => name));
+  const usable = windows.filter((window) => !failing.has(window.name));
+  const layouts = { cost: layoutOf(usable, costOf), rate: layoutOf(usable, rateOf) };
+  const isByCpu = layouts.cost.measured.length >= Math.max(1, layouts.rate.measured.length);
+  const changed = drifts((isByCpu ? layouts.cost : layouts.rate).changes);
+  const warming = warmingOf(turns, changed);
+  const isOpen = first.kind === "open";
+  const cold = new Set(warming.keys());
+  const throughput = isOpen ? null : compare(inverse(layouts.rate), cold);
+  const comparison = isByCpu ? compare(layouts.cost.measured, cold) : throughput;
+  const byName = Map.groupBy(slices, ({ name }) => name);
+  const rows = rowsOf(byName, { name, windows: usable, turns, layouts, isOpen, warming, comparison, context });
+  const order = comparison?.standings.map(({ name }) => name) ?? [];
+  const names = [...new Set([...byName.keys(), ...windows.map((window) => window.name)])];
+  const limits = [...changed].flatMap(([name, { change }]) => (cold.has(name) ? [] : [beyond(change)]));
+  return {
+    endpoint: name,
+    base: first.endpoint,
+    step: first.step,
+    level: levelAt(first),
+    load: first.kind,
+    by: isByCpu ? "cpu" : "rate",
+    comparison,
+    throughput,
+    apart: comparison === null ? [] : names.filter((name) => !order.includes(name)).sort(),
+    // One round, as at a fixed rate, shows no change.
+    noChangeAbove: Math.max(0, ...limits) || null,
+    rows: rows.toSorted((a, b) => place(order, a.name) - place(order, b.name) || compareText(a.name, b.name)),
+    remarks: remarksOf(first.endpoint, rows, byName, context),
+  };
 }
+
+/** Seconds per request, so that less is better. */
+const inverse = ({ measured }: Layout) =>
+  measured.map(({ name, perRestart }) => ({ name, perRestart: perRestart.map((ln) => -ln) }));
+
+const beyond = ({ low, high }: Interval) => Math.expm1(Math.max(Math.abs(Math.log(low)), Math.abs(Math.log(high))));
 
 /** As they were measured. */
 export const inOrder = (slices: readonly Slice[]): Slice[] =>
-  slices.toSorted((a, b) => a.slice - b.slice || compareText(a.name, b.name) || compareText(a.endpoint, b.endpoint));
+  slices.toSorted(
+    (a, b) => a.slice - b.slice || compareText(a.name, b.name) || compareText(a.step ?? "", b.step ?? ""),
+  );
 const compareText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
 /** Those that are not in the list come last. */
 const place = (list: readonly string[], item: string) => (list.includes(item) ? list.indexOf(item) : list.length);
 
-/**
- * A duet in which both sides cost a tenth more than they mostly do counts half: the host was busy, and what it does to two
- * servers is not quite the same. On a host that took a third of the cores' time this lowered the spread between blocks by
- * 23 % over the eight tables of a standard run; a robust fit (Huber 1964) by 10 %, and both together by no more.
- */
-const SLOWNESS = 0.1;
-
-function duetsOf(slices: readonly Slice[]): Duet[] {
-  const used = slices.filter(
-    ({ kind, verdict, cpuUsPerRequest }) => kind === "duet" && verdict !== "void" && cpuUsPerRequest,
-  );
-  const cost = ({ cpuUsPerRequest }: Slice) => Math.log(cpuUsPerRequest as number);
-  const usual = new Map([...Map.groupBy(used, ({ name }) => name)].map(([name, of]) => [name, median(of.map(cost))]));
-  const slowness = (slice: Slice) => cost(slice) - (usual.get(slice.name) as number);
-  return [...Map.groupBy(used, ({ slice }) => slice).values()].flatMap(([a, b]): Duet[] => {
-    if (!a || !b) return [];
-    const both = Math.max(0, (slowness(a) + slowness(b)) / 2);
-    return [
-      { block: a.block, a: a.name, b: b.name, logRatio: cost(a) - cost(b), weight: 1 / (1 + (both / SLOWNESS) ** 2) },
-    ];
-  });
-}
-
-/** How much a cost may go up in some blocks and down in others: less is noise that blocks average away. */
+/** How much a cost may go up in some restarts and down in others: less is noise that restarts average away. */
 const SWING = 0.1;
 
-/** Targets that were not steady, and why. */
-function warmingOf(slices: readonly Slice[], changed: ReadonlyMap<string, Drift>): Map<string, string> {
-  const unsteady = Map.groupBy(
-    slices.filter(({ warm }) => warm === "warming"),
-    ({ name }) => name,
-  );
-  const blocks = new Set(slices.map(({ block }) => block)).size;
-  const before = [...unsteady].map(([name, of]): [string, string] => {
-    const times = new Set(of.map(({ block }) => block)).size;
-    return [name, `its cost still changed when ${times} of ${blocks} blocks began`];
+/** Targets that were not steady, and how. */
+function warmingOf(turns: readonly Turns[], changed: ReadonlyMap<string, Drift>): Map<string, Warming> {
+  const unsteady = [...Map.groupBy(turns, ({ name }) => name)].flatMap(([name, of]): [string, Warming][] => {
+    const restarts = of.filter(({ steady }) => !steady).length;
+    return restarts > of.length / 2 ? [[name, { kind: "before", restarts, of: of.length }]] : [];
   });
-  const meanwhile = [...changed].flatMap(([name, { change, swing }]): [string, string][] => {
+  const meanwhile = [...changed].flatMap(([name, { change, swing }]): [string, Warming][] => {
     const by = change.estimate - 1;
-    const said = (verb: string, part: number): [string, string][] => [
-      [name, `its cost ${verb} by ${(Math.abs(part) * 100).toFixed(0)} % while it was measured`],
-    ];
-    if (Math.abs(by) > TOLERANCE && stateOf(change) === "different") return said(by > 0 ? "rose" : "fell", by);
-    return swing > SWING ? said("swung", Math.expm1(swing)) : [];
+    if (Math.abs(by) > TOLERANCE && stateOf(change) === "different")
+      return [[name, { kind: by > 0 ? "rose" : "fell", by: Math.abs(by) }]];
+    return swing > SWING ? [[name, { kind: "swung", by: Math.expm1(swing) }]] : [];
   });
-  return new Map([...meanwhile, ...before]);
+  return new Map([...meanwhile, ...unsteady]);
 }
 
-/** By how much each target's cost changed between its two turns of a block, ln scale, as far as that was seen. */
-const changesAt = (endpoint: string, targets: readonly string[], { blocks }: Context): Map<string, number[]> =>
-  new Map(
-    targets.map((name) => [
-      name,
-      blocks.flatMap(({ warmup }) => changeOf(warmup[name]?.[endpoint]?.windows ?? []) ?? []),
-    ]),
-  );
-
-/** What each target cost in duets ÷ what it cost alone. */
-function besideToAlone(slices: readonly Slice[]): Map<string, Interval | null> {
-  const usable = slices.filter(({ verdict, cpuUsPerRequest }) => cpuUsPerRequest && !UNUSABLE.has(verdict));
-  const cost = (of: readonly Slice[]) => median(of.map(({ cpuUsPerRequest }) => cpuUsPerRequest as number));
-  const byName = [...Map.groupBy(usable, ({ name }) => name)];
-  const ratios = byName.map(([, of]) =>
-    [...Map.groupBy(of, ({ block }) => block).values()].flatMap((block) => {
-      const { beside, alone } = Object.groupBy(block, ({ kind }) => (kind === "duet" ? "beside" : "alone"));
-      return beside && alone ? [cost(beside) / cost(alone)] : [];
-    }),
-  );
-  return new Map(pooledMeans(ratios).map((interval, i) => [byName[i]?.[0] as string, interval]));
+interface Cells {
+  readonly name: string;
+  readonly windows: readonly Window[];
+  readonly turns: readonly Turns[];
+  readonly layouts: { readonly cost: Layout; readonly rate: Layout };
+  readonly isOpen: boolean;
+  readonly warming: ReadonlyMap<string, Warming>;
+  readonly comparison: Comparison | null;
+  readonly context: Context;
 }
-const UNUSABLE = new Set<Slice["verdict"]>(["void", "starved"]);
 
-function rowsOf(
-  byName: ReadonlyMap<string, readonly Slice[]>,
-  besides: ReadonlyMap<string, Interval | null>,
-  standings: readonly Standing[],
-  warming: ReadonlyMap<string, string>,
-  histogramOf: (name: string) => Histogram | undefined,
-): Row[] {
-  // What a starved slice saw is the machine's; it counts where there is nothing else.
+function rowsOf(byName: ReadonlyMap<string, readonly Slice[]>, cells: Cells): Row[] {
+  // What a starved slice saw is the machine's; it counts if there is nothing else.
   const used = [...byName.values()].map((slices) => {
     const fed = slices.filter(({ verdict }) => verdict !== "starved");
     return fed.length > 0 ? fed : slices;
   });
-  const over = (field: (slice: Slice) => number | null) => pooledMeans(used.map((slices) => perBlock(slices, field)));
-  const means = {
-    cpuUsPerRequest: over((slice) => slice.cpuUsPerRequest),
+  const over = (field: (slice: Slice) => number | null) => pooledMeans(used.map((slices) => perRestart(slices, field)));
+  const levels = (value: (window: Window) => number | null, layout: Layout) =>
+    pooledMeans([...byName.keys()].map((name) => levelsOf(layoutFor(name, layout, cells.windows, value), name)));
+  const means: Means = {
+    cpuUsPerRequest: levels(costOf, cells.layouts.cost),
+    rate: levels(rateOf, cells.layouts.rate),
+    slicedCpu: over((slice) => slice.cpuUsPerRequest),
     goodput: over((slice) => slice.goodput),
     p50: over((slice) => slice.p50Ms),
     p90: over((slice) => slice.p90Ms),
     p99: over((slice) => slice.p99Ms),
     p999: over((slice) => slice.p999Ms),
     utilization: over((slice) => slice.utilization),
-    databaseUsPerRequest: over((slice) => slice.databaseUsPerRequest),
-    poolerUsPerRequest: over((slice) => slice.poolerUsPerRequest),
     databaseBytes: over((slice) => slice.databaseBytes),
-    lockWaiters: over((slice) => slice.lockWaiters),
-    idleInTransaction: over((slice) => slice.idleInTransaction),
     rssBytes: over((slice) => slice.rssBytes),
     peakRssBytes: over((slice) => slice.peakRssBytes),
     startupMs: over((slice) => slice.startupMs),
   };
-  return used.map((slices, i) => {
-    const { name, runtime, framework, driver, workers } = slices[0] as Slice;
-    const all = byName.get(name) as readonly Slice[];
-    const of = (field: keyof typeof means): Interval | null => means[field][i] ?? null;
-    // All slices together; the intervals are of the blocks.
-    const shifted = (interval: Interval | null, estimate: number): Interval => {
-      const seen = interval ?? { estimate: Number.NaN, low: Number.NaN, high: Number.NaN };
-      const shift = seen.isRange ? 1 : estimate / seen.estimate;
-      return { ...seen, estimate, low: seen.low * shift, high: seen.high * shift };
-    };
-    const histogram = histogramOf(name);
-    const latency = (p: 50 | 90 | 99 | 99.9, blocks: Interval | null): Interval =>
-      shifted(blocks, histogram ? percentile(histogram, p) * 1e3 : (blocks?.estimate ?? Number.NaN));
-    const total = (field: (slice: Slice) => number) => slices.reduce((sum, slice) => sum + field(slice), 0);
-    const goodput = of("goodput");
-    const cpu = of("cpuUsPerRequest");
-    return {
-      name,
-      runtime,
-      framework,
-      driver,
-      workers,
-      warming: warming.get(name) ?? null,
-      standing: standings.find((one) => one.name === name) ?? null,
-      cpuUsPerRequest:
-        cpu &&
-        shifted(
-          cpu,
-          total(({ cpuUsPerRequest, requests }) => (cpuUsPerRequest ?? 0) * requests) /
-            total((one) => (one.cpuUsPerRequest ? one.requests : 0)),
-        ),
-      besideToAlone: besides.get(name) ?? null,
-      goodput: goodput
-        ? shifted(goodput, total((one) => one.goodput * one.seconds) / total(({ seconds }) => seconds))
-        : { estimate: 0, low: 0, high: 0 },
-      latencyMs: {
-        50: latency(50, of("p50")),
-        90: latency(90, of("p90")),
-        99: latency(99, of("p99")),
-        99.9: latency(99.9, of("p999")),
-      },
-      utilization: of("utilization"),
-      databaseUsPerRequest: of("databaseUsPerRequest"),
-      poolerUsPerRequest: of("poolerUsPerRequest"),
-      databaseBytes: of("databaseBytes"),
-      lockWaiters: of("lockWaiters"),
-      idleInTransaction: of("idleInTransaction"),
-      deadlocks: slices.some(({ deadlocks }) => deadlocks !== null) ? total((one) => one.deadlocks ?? 0) : null,
-      rssBytes: of("rssBytes"),
-      peakRssBytes: of("peakRssBytes"),
-      startupMs: of("startupMs"),
-      requests: total((one) => one.requests),
-      errors: all.reduce((sum, slice) => sum + slice.errors, 0),
-      averageMs: total((one) => one.averageMs * one.requests) / total((one) => one.requests),
-      verdict: sharedVerdict(slices),
-    };
-  });
+  return used.map((slices, i) => rowOf(slices, byName.get(slices[0]?.name ?? "") ?? [], i, { means, cells }));
 }
 
-/** Means of each block's slices; blocks without a value are left out. */
-function perBlock(slices: readonly Slice[], field: (slice: Slice) => number | null): number[] {
-  return [...Map.groupBy(slices, ({ block }) => block).values()].flatMap((block) => {
-    const known = block.map(field).filter((value) => value !== null && value > 0);
-    return known.length > 0 ? [known.reduce((a: number, b) => a + (b as number), 0) / known.length] : [];
-  });
+type Means = Readonly<
+  Record<
+    | "cpuUsPerRequest"
+    | "rate"
+    | "slicedCpu"
+    | "goodput"
+    | "p50"
+    | "p90"
+    | "p99"
+    | "p999"
+    | "utilization"
+    | "databaseBytes"
+    | "rssBytes"
+    | "peakRssBytes"
+    | "startupMs",
+    readonly (Interval | null)[]
+  >
+>;
+
+const UNKNOWN: Interval = { estimate: Number.NaN, low: Number.NaN, high: Number.NaN };
+
+/** @param slices that count @param all of one target */
+function rowOf(
+  slices: readonly Slice[],
+  all: readonly Slice[],
+  i: number,
+  { means, cells }: { readonly means: Means; readonly cells: Cells },
+): Row {
+  const { name, runtime, framework, driver, workers, server, chosenDriver, settings, twinOf } = slices[0] as Slice;
+  const of = (field: keyof Means): Interval | null => means[field][i] ?? null;
+  const histogram = cells.context.histograms[name]?.[cells.name];
+  const latency = (p: 50 | 90 | 99 | 99.9, restarts: Interval | null): Interval =>
+    shifted(restarts, histogram ? percentile(histogram, p) * 1e3 : (restarts?.estimate ?? Number.NaN));
+  const total = (field: (slice: Slice) => number) => slices.reduce((sum, slice) => sum + field(slice), 0);
+  const average = (field: (slice: Slice) => number | null) =>
+    slices.some((slice) => field(slice) !== null) ? mean(slices.flatMap((slice) => field(slice) ?? [])) : null;
+  const perSecond = total((one) => one.goodput * one.seconds) / total(({ seconds }) => seconds);
+  const turns = cells.turns.filter((one) => one.name === name);
+  const rest = turns.flatMap(({ restUsPerSecond }) => restUsPerSecond ?? []);
+  const cpu = of("cpuUsPerRequest") ?? (cells.windows.length === 0 ? null : of("slicedCpu"));
+  return {
+    ...{ name, runtime, framework, driver, workers, server, chosenDriver, settings, twinOf },
+    warming: cells.warming.get(name) ?? null,
+    standing: cells.comparison?.standings.find((one) => one.name === name) ?? null,
+    cpuUsPerRequest: cpu,
+    databaseUsPerRequest: cpu && partOf(cells.windows, name, cpu, ({ databaseUs }) => databaseUs),
+    poolerUsPerRequest: cpu && partOf(cells.windows, name, cpu, ({ poolerUs }) => poolerUs),
+    cpuAtRest: rest.length > 0 ? mean(rest) / 1e6 : null,
+    goodput: (cells.isOpen ? null : of("rate")) ?? shifted(of("goodput"), perSecond),
+    latencyMs: {
+      50: latency(50, of("p50")),
+      90: latency(90, of("p90")),
+      99: latency(99, of("p99")),
+      99.9: latency(99.9, of("p999")),
+    },
+    utilization: of("utilization"),
+    databaseBytes: of("databaseBytes"),
+    lockWaiters: average((one) => one.lockWaiters),
+    idleInTransaction: average((one) => one.idleInTransaction),
+    deadlocks: slices.some(({ deadlocks }) => deadlocks !== null) ? total((one) => one.deadlocks ?? 0) : null,
+    rssBytes: of("rssBytes"),
+    peakRssBytes: of("peakRssBytes"),
+    startupMs: of("startupMs"),
+    requests: total((one) => one.requests),
+    errors: all.reduce((sum, slice) => sum + slice.errors, 0),
+    averageMs: total((one) => one.averageMs * one.requests) / total((one) => one.requests),
+    perSecond,
+    verdict: sharedVerdict(slices),
+  };
+}
+
+/** An estimate from all slices together, with the interval of the restarts. */
+function shifted(interval: Interval | null, estimate: number): Interval {
+  const seen = interval ?? UNKNOWN;
+  const shift = estimate / seen.estimate;
+  return { estimate, low: seen.low * shift, high: seen.high * shift };
+}
+
+/** Of a server that cannot be compared, its own windows. */
+function layoutFor(name: string, layout: Layout, windows: readonly Window[], value: (window: Window) => number | null) {
+  if (layout.measured.some((one) => one.name === name)) return layout;
+  return layoutOf(
+    windows.filter((window) => window.name === name),
+    value,
+  );
+}
+
+/** A part of the CPU time of all windows, and the same of its interval. */
+function partOf(windows: readonly Window[], name: string, whole: Interval, field: (window: Window) => number | null) {
+  const own = windows.filter((window) => window.name === name && window.counts && window.cpuUs);
+  if (!own.some((window) => field(window) !== null)) return null;
+  const part =
+    own.reduce((sum, one) => sum + (field(one) ?? 0), 0) / own.reduce((sum, one) => sum + (one.cpuUs ?? 0), 0);
+  return { estimate: whole.estimate * part, low: whole.low * part, high: whole.high * part };
+}
+
+/** Means of each restart's slices; restarts without a value are left out. */
+function perRestart(slices: readonly Slice[], field: (slice: Slice) => number | null): Map<number, number> {
+  const restarts = [...Map.groupBy(slices, ({ restart }) => restart)];
+  return new Map(
+    restarts.flatMap(([restart, of]): [number, number][] => {
+      const known = of.flatMap((slice) => (field(slice) ? [field(slice) as number] : []));
+      return known.length > 0 ? [[restart, mean(known)]] : [];
+    }),
+  );
 }
 
 /** The verdict of several slices: one that makes a slice worthless, else the most frequent. */
 function sharedVerdict(slices: readonly Slice[]): Verdict {
-  const verdicts = slices.map(({ verdict }) => verdict as Verdict);
+  const verdicts = slices.map(({ verdict }) => verdict);
   const worthless = verdicts.find((verdict) => verdict === "rate-limited" || verdict === "invalid");
   const counts = [...Map.groupBy(verdicts, (verdict) => verdict)].sort(([, a], [, b]) => b.length - a.length);
   return worthless ?? (counts[0]?.[0] as Verdict);

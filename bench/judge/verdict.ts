@@ -1,15 +1,4 @@
-/** What limited a solo slice, or made it worthless. */
-export type Verdict =
-  | "rate-limited"
-  | "starved"
-  | "invalid"
-  | "client-bound"
-  | "bandwidth-bound"
-  | "server-bound"
-  | "network-bound"
-  | "undetermined"
-  | "on schedule"
-  | "service time";
+import type { Verdict } from "../keep/verdict.ts";
 
 /** What a verdict is made from. Null is not known, and then proves nothing. */
 export interface Evidence {

@@ -1,4 +1,4 @@
-/** Where runs are kept: results.csv has a folder of the same name beside it, with two files per run. */
+/** Where runs are kept: results.csv has a folder of the same name beside it, with three files per run. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { zstdDecompressSync } from "node:zlib";
@@ -14,14 +14,17 @@ export const foldersOf = (results: string): string[] => [
   ...(results === RESULTS ? [PUBLISHED] : []),
 ];
 
-const nameOf = (run: string, kind: "csv" | "json") => `${run.replaceAll(":", "")}.${kind}`;
+/** The slices, the windows, and the manifest. */
+type Kind = "csv" | "windows.csv" | "json";
 
-/** @returns where `<run>.csv`, the slices, or `<run>.json`, the manifest, is written. */
-export const runFile = (results: string, run: string, kind: "csv" | "json"): string =>
+const nameOf = (run: string, kind: Kind) => `${run.replaceAll(":", "")}.${kind}`;
+
+/** @returns where a file of a run is written. */
+export const runFile = (results: string, run: string, kind: Kind): string =>
   join(foldersOf(results)[0] as string, nameOf(run, kind));
 
 /** @returns where one of them is, perhaps packed; null where it is missing. */
-export function findFile(results: string, run: string, kind: "csv" | "json"): string | null {
+export function findFile(results: string, run: string, kind: Kind): string | null {
   const files = foldersOf(results).map((folder) => join(folder, nameOf(run, kind)));
   return files.flatMap((file) => [file, `${file}.zst`]).find((file) => existsSync(file)) ?? null;
 }
@@ -29,7 +32,7 @@ export function findFile(results: string, run: string, kind: "csv" | "json"): st
 /** Every run that is there, oldest first. */
 export function runsIn(results: string): string[] {
   const names = foldersOf(results).flatMap((folder) => (existsSync(folder) ? readdirSync(folder) : []));
-  const runs = names.flatMap((name) => /^(.*)\.csv(?:\.zst)?$/.exec(name)?.[1] ?? []);
+  const runs = names.flatMap((name) => /^([^.]+\.[^.]+)\.csv(?:\.zst)?$/.exec(name)?.[1] ?? []);
   return [...new Set(runs)].sort().map((run) => run.replace(/T(\d\d)(\d\d)(\d\d)/, "T$1:$2:$3"));
 }
 

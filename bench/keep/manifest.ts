@@ -2,14 +2,12 @@ import type { Identity } from "../../shared/identity.ts";
 import type { Cores } from "../host/cores.ts";
 import type { Fingerprint } from "../host/machine/fingerprint.ts";
 import type { Machine } from "../host/machine/identity.ts";
-import type { Warmths } from "../judge/steadiness.ts";
 import type { Histogram } from "../load/histogram.ts";
-import type { Plan, Turn } from "../plan/plan.ts";
-import type { Calibration } from "../run/calibrate.ts";
-import type { Capacity, Slo } from "../run/slo.ts";
+import type { Plan } from "../plan/plan.ts";
+import type { Slo } from "../plan/slo.ts";
 import { findFile, readText } from "./files.ts";
 
-/** What is kept of a run beside its slices, in results/<run>.json: what is needed to judge or to repeat it. */
+/** What is kept of a run beside its slices and windows, in results/<run>.json: what is needed to judge or to repeat it. */
 export interface Manifest {
   readonly run: string;
   readonly protocol: number;
@@ -20,8 +18,8 @@ export interface Manifest {
   environment: Readonly<Record<string, unknown>>;
   /** The one that makes the load and, unless they run elsewhere, has the servers. */
   readonly machine: Machine;
-  /** How fast it was before and after each block; none where cores cannot be chosen. */
-  fingerprints: (Fingerprint & { readonly block: number })[];
+  /** How fast it was before the first restart and after each; none if cores cannot be chosen. */
+  fingerprints: (Fingerprint & { readonly restart: number })[];
   ceiling: number | null;
   /** Target -> endpoint -> calibration. */
   calibration: Record<string, Record<string, Calibration>>;
@@ -31,11 +29,54 @@ export interface Manifest {
   stores: Record<string, Identity["store"]>;
   /** Target -> endpoint -> the highest rate that keeps a promise, where that was searched. */
   capacities: Record<string, Record<string, Capacity & { readonly slo: Slo }>>;
-  /** What was done, in this order; target -> endpoint -> its warm-up. */
-  blocks: { block: number; turns: readonly Turn[]; warmup: Warmths }[];
-  /** Target -> endpoint -> latencies of all its solo slices. */
+  /** Restarts that were measured to their end. */
+  restarts: number;
+  turns: Turns[];
+  /** Targets that were left out from some moment on, and why. */
+  left: {
+    readonly name: string;
+    readonly restart: number;
+    readonly scenario: string | null;
+    readonly reason: string;
+  }[];
+  /** Target -> scenario -> latencies of all its slices. */
   histograms: Record<string, Record<string, Histogram>>;
+  /** `loaded`: in windows that count, and in slices. */
   seconds: { loaded: number; total: number };
+}
+
+/** What is known of one target at one endpoint before it is measured. */
+export interface Calibration {
+  /** Median latency of one connection alone. */
+  readonly unloadedMs: number;
+  /** Width of the finest bucket of its histograms, the same in all restarts, so that they merge. */
+  readonly resolutionSeconds: number;
+}
+
+/** What several starts found: the highest rate that keeps a promise lies between `low`, which kept it, and `high`, which did not. */
+export interface Capacity {
+  readonly rate: number;
+  readonly low: number;
+  /** Null if no rate broke it. */
+  readonly high: number | null;
+  readonly starts: number;
+  /** Why the last start did not keep more. */
+  readonly reason: string;
+}
+
+/** The turns of one target in one restart at one scenario, all together. */
+export interface Turns {
+  readonly restart: number;
+  readonly scenario: string;
+  readonly name: string;
+  readonly windowMs: number;
+  /** All that its generator saw, warm-up included. */
+  readonly requests: number;
+  readonly errors: number;
+  /** Whether its cost had stopped to change when the rounds that count began. */
+  readonly steady: boolean;
+  /** CPU µs per second between its windows, while it is asked nothing; null if it cannot be seen. */
+  readonly restUsPerSecond: number | null;
 }
 
 /** Null where results/<run>.json is missing. */

@@ -1,19 +1,22 @@
-import { appendFileSync, existsSync, mkdirSync, statSync } from "node:fs";
-import { dirname } from "node:path";
-import { CsvError, parse } from "csv-parse/sync";
-import { stringify } from "csv-stringify/sync";
-import { UsageError } from "../../shared/errors.ts";
+import { existsSync, statSync } from "node:fs";
 import { readBytes } from "../../shared/read-bytes.ts";
-import type { Verdict } from "../judge/verdict.ts";
-import { findFile, readText, rounded, runFile } from "./files.ts";
+import type { Level } from "../plan/plan.ts";
+import { findFile, runFile } from "./files.ts";
+import { appendRows, type Columns, readRows } from "./table.ts";
+import type { Verdict } from "./verdict.ts";
 
-/** How slices are made. Rows of different protocols must not be compared. */
-export const PROTOCOL = 4;
+/** How a run measures: 5 is turns. Rows of different protocols must not be compared. */
+export const PROTOCOL = 5;
 
-/** One target under load at one endpoint: one row of results/<run>.csv. Null is an empty field: not known, or not so. */
+/** One server under load alone, without a pause: one row of results/<run>.csv. Null is an empty field: not known, or not so. */
 export interface Slice {
   readonly name: string;
+  /** What it was asked for, of a sequence perhaps one step. */
   readonly endpoint: string;
+  readonly step: string | null;
+  /** Name of the scenario: the endpoint, and which of several loads. */
+  readonly scenario: string;
+  readonly level: Level["unit"] | null;
   readonly requests: number;
   readonly errors: number;
   readonly averageMs: number;
@@ -28,8 +31,8 @@ export interface Slice {
   readonly connections: number;
   readonly sockets: number;
   readonly seconds: number;
-  /** duet: beside `partner`, at the same moment; closed: alone, as fast as answers come; open: alone, at `targetRate`. */
-  readonly kind: "duet" | "closed" | "open";
+  /** closed: as fast as answers come; open: at `targetRate`. */
+  readonly kind: "closed" | "open";
   readonly run: string;
   readonly startedAt: string;
   readonly protocol: number;
@@ -37,52 +40,45 @@ export interface Slice {
   readonly framework: string | null;
   readonly driver: string | null;
   readonly workers: number | null;
+  /** Of a server of ours: its SERVER name, and what was chosen in place of its defaults. */
+  readonly server: string | null;
+  readonly chosenDriver: string | null;
+  readonly settings: string | null;
+  /** The one that this is once more, under another name. */
+  readonly twinOf: string | null;
   readonly target: string;
   readonly host: string;
-  /** Restart of the servers; 1 is the first of the run. */
-  readonly block: number;
-  /** Number in the run; the two rows of a duet share it. */
+  /** Of all servers; 1 is the first of the run. */
+  readonly restart: number;
+  /** Number in the run. */
   readonly slice: number;
-  readonly partner: string | null;
   readonly targetRate: number | null;
-  /** What limited a solo slice; `void` for a duet that must not be used. */
-  readonly verdict: Verdict | "void" | null;
+  /** What limited it. */
+  readonly verdict: Verdict;
   readonly maxMs: number;
   /** How near the server was to its limit, 1 is at it: see Usage. */
   readonly utilization: number | null;
   readonly peakRssBytes: number | null;
   readonly startupMs: number | null;
-  /** CPU time of the load generator ÷ time; may exceed 1 on several cores; null where it runs elsewhere. */
+  /** CPU time of the load generator ÷ time; may exceed 1 on several cores; null if it runs elsewhere. */
   readonly generatorCpu: number | null;
   readonly bytesPerRequest: number;
-  /** CPU µs of `cpuUsPerRequest` that the kernel had; page faults and context switches of the server. */
+  /** CPU µs that the kernel had; page faults and context switches of the server. */
   readonly kernelUsPerRequest: number | null;
   readonly faultsPerRequest: number | null;
   readonly switchesPerRequest: number | null;
   /** Part of the time in which the host or other processes had the cores of server or generator. */
   readonly taken: number | null;
-  /** Whether its cost had stopped to change when the slices of this endpoint and block began. */
-  readonly warm: "steady" | "warming" | null;
-  /** Of `cpuUsPerRequest`, what a database and a pooler of its own had; memory of that database. */
-  readonly databaseUsPerRequest: number | null;
-  readonly poolerUsPerRequest: number | null;
+  /** Memory of its database. */
   readonly databaseBytes: number | null;
-  /** Of its connections at a moment, on average, while it is alone: those that wait for locks, and for its next statement in a transaction. */
+  /** Of its connections to the database at a moment, on average: those that wait for locks, and for its next statement in a transaction. */
   readonly lockWaiters: number | null;
   readonly idleInTransaction: number | null;
   readonly deadlocks: number | null;
 }
 
-/**
- * What a column holds; with `?` it is empty in some rows: of duets, of servers that do not say what they are, of remote ones;
- * and may be missing in a file, as those of a run before the column was there.
- */
-type Content = "text" | "text?" | "number" | "number?";
-
-/**
- * The columns of results/<run>.csv, the field of a slice that each holds, and what that is. New ones go to the end.
- */
-export const COLUMNS: Readonly<Record<string, readonly [field: keyof Slice, content: Content]>> = {
+/** The columns of results/<run>.csv. New ones go to the end. */
+export const COLUMNS: Columns<Slice> = {
   Name: ["name", "text"],
   Endpoint: ["endpoint", "text"],
   Requests: ["requests", "number"],
@@ -108,13 +104,12 @@ export const COLUMNS: Readonly<Record<string, readonly [field: keyof Slice, cont
   Workers: ["workers", "number?"],
   Target: ["target", "text"],
   Host: ["host", "text"],
-  Block: ["block", "number"],
+  Restart: ["restart", "number"],
   Slice: ["slice", "number"],
-  Partner: ["partner", "text?"],
   TargetRate: ["targetRate", "number?"],
-  Verdict: ["verdict", "text?"],
+  Verdict: ["verdict", "text"],
   MaxMs: ["maxMs", "number"],
-  BusiestThread: ["utilization", "number?"],
+  Utilization: ["utilization", "number?"],
   PeakRssBytes: ["peakRssBytes", "number?"],
   StartupMs: ["startupMs", "number?"],
   GeneratorCpu: ["generatorCpu", "number?"],
@@ -123,29 +118,27 @@ export const COLUMNS: Readonly<Record<string, readonly [field: keyof Slice, cont
   FaultsPerRequest: ["faultsPerRequest", "number?"],
   SwitchesPerRequest: ["switchesPerRequest", "number?"],
   TakenTime: ["taken", "number?"],
-  Warm: ["warm", "text?"],
-  DatabaseUsPerRequest: ["databaseUsPerRequest", "number?"],
-  PoolerUsPerRequest: ["poolerUsPerRequest", "number?"],
   DatabaseBytes: ["databaseBytes", "number?"],
   LockWaiters: ["lockWaiters", "number?"],
   IdleInTransaction: ["idleInTransaction", "number?"],
   Deadlocks: ["deadlocks", "number?"],
+  Scenario: ["scenario", "text"],
+  Level: ["level", "text?"],
+  Step: ["step", "text?"],
+  Server: ["server", "text?"],
+  ChosenDriver: ["chosenDriver", "text?"],
+  Settings: ["settings", "text?"],
+  TwinOf: ["twinOf", "text?"],
 };
 
-const HEADER = stringify([Object.keys(COLUMNS)]);
-
 /** Appends rows to the file of their run. @param slices of one run */
-export function appendSlices(results: string, slices: readonly Slice[]): void {
-  const file = runFile(results, slices[0]?.run ?? "", "csv");
-  const rows = slices.map((slice) => Object.values(COLUMNS).map(([field]) => rounded(slice[field])));
-  mkdirSync(dirname(file), { recursive: true });
-  appendFileSync(file, (existsSync(file) ? "" : HEADER) + stringify(rows));
-}
+export const appendSlices = (results: string, slices: readonly Slice[]): void =>
+  appendRows(runFile(results, slices[0]?.run ?? "", "csv"), COLUMNS, slices);
 
 /** @returns the slices of one run, in the order in which they were measured; none before the first. @throws UsageError for a malformed file. */
 export const readSlices = (results: string, run: string): Slice[] => {
   const file = findFile(results, run, "csv");
-  return file === null ? [] : (readTable(file, COLUMNS) as unknown as Slice[]);
+  return file === null ? [] : readRows(file, COLUMNS);
 };
 
 /** Columns of results that others made: the first of ours. */
@@ -160,39 +153,4 @@ export const isPlain = (file: string): boolean =>
   String(readBytes(file, 0, 1_000)).split(/\r?\n/)[0] === PLAIN_COLUMNS.join();
 
 export const readPlain = (file: string): PlainRow[] =>
-  readTable(file, Object.fromEntries(Object.entries(COLUMNS).slice(0, 6))) as unknown as PlainRow[];
-
-/** @throws UsageError naming file, line, column and value where something is not as it should be. */
-function readTable(file: string, columns: typeof COLUMNS): Record<string, string | number | null>[] {
-  const wanted = Object.entries(columns);
-  const problem = (line: number, what: string) => new UsageError(`${file}, line ${line}: ${what}`);
-  const check = (head: string[]): string[] => {
-    const missing = wanted.find(([name, [, content]]) => !content.endsWith("?") && !head.includes(name));
-    if (missing) throw problem(1, `there is no column "${missing[0]}": it does not come from ./bench.sh`);
-    return head;
-  };
-  let records: { record: Record<string, string>; info: { lines: number } }[];
-  try {
-    records = parse(readText(file), { columns: check, info: true, bom: true, skip_empty_lines: true });
-  } catch (error) {
-    if (error instanceof CsvError) throw problem(Number(error.lines), error.message);
-    throw error instanceof UsageError
-      ? error
-      : new UsageError(`"${file}" cannot be read (${(error as Error).message})`);
-  }
-  return records.map(({ record, info: { lines } }) => {
-    const fields = wanted.map(([column, [field, kind]]) => {
-      const text = record[column] ?? "";
-      const content = text === "" ? null : kind.startsWith("text") ? text : Number(text);
-      if (typeof content === "number" && !(content >= 0 && content < Number.POSITIVE_INFINITY))
-        throw problem(lines, `column ${column}: "${record[column]}" is not 0 or a positive number`);
-      if (content === null && !kind.endsWith("?")) throw problem(lines, `column ${column} is empty`);
-      if (column === "Kind" && !KINDS.has(content))
-        throw problem(lines, `column Kind: "${content}" is not ${[...KINDS].join(", ")}`);
-      return [field, content] as const;
-    });
-    return Object.fromEntries(fields);
-  });
-}
-
-const KINDS = new Set<unknown>(["duet", "closed", "open"] satisfies Slice["kind"][]);
+  readRows<PlainRow>(file, Object.fromEntries(Object.entries(COLUMNS).slice(0, 6)) as Columns<PlainRow>);

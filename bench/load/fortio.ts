@@ -1,7 +1,8 @@
 import { UsageError } from "../../shared/errors.ts";
-import type { Request } from "../ask/requests.ts";
+import { type CommandOptions, lastLine, run } from "../host/command.ts";
 import { pinned } from "../host/cores.ts";
 import { type Histogram, percentile } from "./histogram.ts";
+import type { Request } from "./request.ts";
 
 /** What a load generator saw in one slice. Latencies count from the send, errors included, in ms. */
 export interface Load {
@@ -31,6 +32,8 @@ export interface Load {
   readonly steps?: Readonly<Record<string, StepLoad>>;
   /** Sequences that no connection was free for when they were due. */
   readonly dropped?: number;
+  /** Bytes that the generator sent for a request, where it says so. */
+  readonly sentPerRequest?: number;
 }
 
 /** What one step of a sequence saw. */
@@ -45,8 +48,8 @@ export interface LoadOptions {
   readonly resolutionSeconds?: number | undefined;
 }
 
-/** Whatever loads an endpoint of a server: a fortio or k6 process, on its own cores or on these, or several machines. */
-export type LoadGenerator = (server: string, endpoint: string, options: LoadOptions, cores?: string) => Promise<Load>;
+/** Whatever loads an endpoint of a server: a fortio or k6 process, or several machines. */
+export type LoadGenerator = (server: string, endpoint: string, options: LoadOptions) => Promise<Load>;
 
 export const PERCENTILES = [50, 90, 99, 99.9] as const;
 const RESOLUTION_SECONDS = 1e-5;
@@ -67,35 +70,38 @@ export interface FortioResult {
   readonly SocketCount: number;
 }
 
-/**
- * Loads one URL with one fortio process; what it asks before the slice proper (once per connection) is not counted.
- * @param asked a GET without headers if absent
- */
+/** A URL, and what is asked of it: a GET without headers if only that. */
+export interface Asked extends Partial<Pick<Request, "method" | "headers" | "body">> {
+  readonly url: string;
+}
+
+/** Loads one URL with one fortio process; what it asks before the slice proper (once per connection) is not counted. */
 export async function load(
-  url: string,
+  asked: Asked,
   options: LoadOptions,
   cores: string | undefined,
   signal: AbortSignal,
-  asked: Partial<Pick<Request, "method" | "headers" | "body">> = {},
 ): Promise<Load> {
-  const flags = { ...settings(options), json: "-", loglevel: "Critical" };
-  const command = pinned(cores, [
-    "fortio",
-    "load",
-    "-quiet",
-    "-allow-initial-errors",
-    "-log-errors=false",
-    ...(options.rate === undefined ? [] : ["-uniform"]),
-    ...argumentsOf(asked),
-    ...Object.entries(flags).flatMap(([name, value]) => [`-${name}`, String(value)]),
-    url,
-  ]);
-  const { stdout, generatorCpu } = await generate("fortio", command, url, signal);
+  const { stdout, generatorCpu } = await generate("fortio", pinned(cores, commandOf(asked, options)), asked.url, {
+    signal,
+  });
   return { ...toLoad(JSON.parse(stdout), options), generatorCpu, overlap: 1 };
 }
 
+/** @param more flags of fortio */
+export function commandOf(asked: Asked, options: LoadOptions, more: Readonly<Record<string, string>> = {}): string[] {
+  const flags = { ...settings(options), json: "-", loglevel: "Critical", ...more };
+  return [
+    ...["fortio", "load", "-quiet", "-allow-initial-errors", "-log-errors=false"],
+    ...(options.rate === undefined ? [] : ["-uniform"]),
+    ...argumentsOf(asked),
+    ...Object.entries(flags).flatMap(([name, value]) => [`-${name}`, String(value)]),
+    asked.url,
+  ];
+}
+
 /** fortio's own flag for the type of a body makes it a POST, which -X overrides. */
-function argumentsOf({ method = "GET", headers = {}, body }: Partial<Request>): string[] {
+function argumentsOf({ method = "GET", headers = {}, body }: Asked): string[] {
   const { "content-type": type, ...others } = headers;
   return [
     ...(body === undefined ? [] : ["-payload", body, "-content-type", type ?? "application/octet-stream"]),
@@ -122,38 +128,24 @@ function schedule(rate: number, connections: number, seconds: number): { qps: nu
 
 /**
  * Runs a load generator to its end.
- * @throws UsageError where it is missing, and with the last line it logged where it fails.
+ * @throws UsageError if it is missing, and with the last line it logged if it fails.
  */
 export async function generate(
   name: string,
-  command: string[],
+  command: readonly string[],
   url: string,
-  signal: AbortSignal,
-  input: Input = {},
+  options: CommandOptions,
 ): Promise<{ stdout: string; generatorCpu: number }> {
-  signal.throwIfAborted();
-  if (!Bun.which(name, { PATH: process.env.PATH ?? "" })) {
-    throw new UsageError(`${name} is missing: ./bench.sh installs ${name}`);
-  }
-  const since = performance.now();
-  const child = Bun.spawn(command, {
-    stdio: [input.stdin ?? "ignore", "pipe", "pipe"],
-    env: { ...process.env, ...input.env },
-    signal,
-  });
-  const read = (stream: ReadableStream) => new Response(stream).text();
-  const [stdout, stderr] = await Promise.all([read(child.stdout), read(child.stderr)]);
-  const code = await child.exited;
-  const ran = performance.now() - since;
-  signal.throwIfAborted();
-  if (code !== 0) throw new UsageError(`${name} could not load ${url}: ${stderr.trim().split("\n").at(-1)}`);
-  return { stdout, generatorCpu: Number(child.resourceUsage()?.cpuTime.total ?? 0) / 1e3 / ran };
+  needGenerator(name);
+  const { code, stdout, stderr, cpuSeconds, seconds } = await run(command, options);
+  if (code !== 0) throw new UsageError(`${name} could not load ${url}: ${lastLine(stderr)}`);
+  return { stdout, generatorCpu: cpuSeconds / seconds };
 }
 
-/** What a load generator gets besides its arguments. */
-interface Input {
-  readonly stdin?: Bun.BunFile;
-  readonly env?: Readonly<Record<string, string>>;
+/** @throws UsageError if it is not installed. */
+export function needGenerator(name: string): void {
+  if (!Bun.which(name, { PATH: process.env.PATH ?? "" }))
+    throw new UsageError(`${name} is missing: ./bench.sh installs ${name}`);
 }
 
 /**

@@ -20,6 +20,7 @@ interface Summary {
   readonly sockets: number;
   readonly dropped: number;
   readonly bytes: number;
+  readonly sent: number;
 }
 
 interface Latencies {
@@ -33,22 +34,34 @@ interface Latencies {
 const SCRIPT = Bun.file(join(import.meta.dirname, "sequence.js"));
 /** Less is refused by k6. */
 const LEAST_SECONDS = 1;
-/** A tenth less CPU time per request than with Go's own 100, for half as much memory again. */
-const ENV = { GOGC: "400" };
+/** The script; and a tenth less CPU time per request than with Go's own 100, for half as much memory again. */
+export const INPUT = { stdin: SCRIPT, env: { GOGC: "400" } };
+
+/** What is loaded: with a scale of pgbench's tables each sequence is one transaction, which stays. */
+export interface Sequence {
+  readonly url: string;
+  readonly scale?: number | undefined;
+}
 
 /**
  * Loads one server with one k6 process for `seconds`, at least 1, and until the last sequence has ended: what sequences
  * create they delete. `rate` counts sequences.
- * @param scale of pgbench's tables: then each sequence is one transaction, which stays
- * @throws UsageError where k6 is missing or fails.
+ * @throws UsageError if k6 is missing or fails.
  */
 export async function loadSequence(
-  url: string,
-  { connections, seconds, rate }: LoadOptions,
+  asked: Sequence,
+  options: LoadOptions,
   cores: string | undefined,
   signal: AbortSignal,
-  scale?: number,
 ): Promise<SequenceLoad> {
+  const { stdout, generatorCpu } = await generate("k6", pinned(cores, commandOf(asked, options)), asked.url, {
+    ...INPUT,
+    signal,
+  });
+  return { ...toLoad(JSON.parse(stdout), options.rate), generatorCpu, overlap: 1 };
+}
+
+export function commandOf({ url, scale }: Sequence, { connections, seconds, rate }: LoadOptions): string[] {
   const settings = {
     URL: new URL(url).origin,
     CONNECTIONS: connections,
@@ -56,22 +69,18 @@ export async function loadSequence(
     ...(rate === undefined ? {} : { RATE: rate }),
     ...(scale === undefined ? {} : { SCALE: scale }),
   };
-  const command = pinned(cores, [
-    "k6",
-    "run",
-    "--quiet",
-    "--no-usage-report",
-    "--address=",
-    "--include-system-env-vars=false",
+  return [
+    ...["k6", "run", "--quiet", "--no-usage-report", "--address=", "--include-system-env-vars=false"],
     ...Object.entries(settings).map(([name, value]) => `--env=${name}=${value}`),
     "-",
-  ]);
-  const { stdout, generatorCpu } = await generate("k6", command, url, signal, { stdin: SCRIPT, env: ENV });
-  return { ...toLoad(JSON.parse(stdout), rate), generatorCpu, overlap: 1 };
+  ];
 }
 
-function toLoad(summary: Summary, rate = Number.POSITIVE_INFINITY): Omit<SequenceLoad, "generatorCpu" | "overlap"> {
-  const { startedAt, endedAt, refused, sockets, dropped, bytes } = summary;
+export function toLoad(
+  summary: Summary,
+  rate = Number.POSITIVE_INFINITY,
+): Omit<SequenceLoad, "generatorCpu" | "overlap"> {
+  const { startedAt, endedAt, refused, sockets, dropped, bytes, sent } = summary;
   const sequence = toStepLoad(summary.sequence);
   // n evenly spaced sends span n - 1 distances, and the last of them may be answered within less than one.
   const seconds = Math.max((endedAt - startedAt) / 1e3, (sequence.requests + dropped) / rate);
@@ -84,6 +93,7 @@ function toLoad(summary: Summary, rate = Number.POSITIVE_INFINITY): Omit<Sequenc
     goodput: (sequence.requests - sequence.errors) / seconds,
     sockets,
     bytesPerRequest: bytes / sequence.requests,
+    sentPerRequest: sent / sequence.requests,
     steps: Object.fromEntries(steps),
     dropped,
   };

@@ -168,6 +168,7 @@ export function handleSummary({ metrics }) {
     sockets: value("sockets", "count"),
     dropped: value("dropped_iterations", "count"),
     bytes: value("data_received", "count"),
+    sent: value("data_sent", "count"),
   };
   return { stdout: JSON.stringify(summary) };
 }

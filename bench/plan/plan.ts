@@ -1,30 +1,46 @@
 import { SimpleFaker } from "@faker-js/faker";
 import { UsageError } from "../../shared/errors.ts";
 import { SEQUENCE, TRANSACTION, WORKLOADS, type Workload } from "../ask/endpoints.ts";
-import { nameAtRate, nameWith } from "../ask/names.ts";
-import { isOurPost, type Requests, requestOf } from "../ask/requests.ts";
-import { baseOf, type EngineSpec, type LocalSpec, onStore, parseTarget, type TargetSpec } from "../ask/targets.ts";
-import { AGENTS_SECONDS, amountsOf, type PRESETS, type PresetAmounts, warmedUp } from "./presets.ts";
+import { isOurPost, requestOf } from "../ask/requests.ts";
+import { baseOf, type LocalSpec, onStore, parseTarget, type TargetSpec } from "../ask/targets.ts";
+import type { EngineSpec } from "../host/engine.ts";
+import type { Request, Requests } from "../load/request.ts";
+import { AGENTS_SECONDS, type Amount, amountOf, type Preset } from "./presets.ts";
+
+/** Requests per second, or connections. */
+export interface Level {
+  readonly unit: "requests/s" | "connections";
+  readonly value: number;
+}
+
+/** One way to load one endpoint: one table of a report. */
+export interface Scenario {
+  /** The endpoint, and if it is loaded in several ways, which one. */
+  readonly name: string;
+  readonly endpoint: string;
+  readonly connections: number;
+  /** Requests per second, null for as many as are answered. */
+  readonly rate: number | null;
+  /** What tells it from others of its endpoint; null if there are none. */
+  readonly level: Level | null;
+}
 
 export interface Plan {
   readonly workload: Workload;
   /** Branches of pgbench's tables, where those are asked for. */
   readonly scale?: number;
-  /** With a twin, the last is one of the others once more. */
+  /** Names are unique. With a twin, the last is one of the others once more. */
   readonly targets: readonly TargetSpec[];
-  readonly endpoints: readonly string[];
-  /** What is asked at endpoints where it is not what their name says. */
+  readonly scenarios: readonly Scenario[];
+  /** What is asked at endpoints if it is not what their name says. */
   readonly requests?: Requests;
   readonly connections: number;
-  readonly amount: PresetAmounts;
+  readonly preset: Preset;
+  readonly amount: Amount;
   /** `host:port` of the fortio servers that make the load; none for a fortio of this machine. */
   readonly agents: readonly string[];
-  /** Requests per second of the solo slices, null for as many as can be. */
-  readonly rate: number | null;
-  /** The same of single endpoints; in their duets each side has half of it. */
-  readonly rates?: Readonly<Record<string, number>>;
-  /** Connections of single endpoints, each a rung of a ladder: a server that fails at one is not asked at the next. */
-  readonly ladder?: Readonly<Record<string, number>>;
+  /** If given, slices are at this part of what the slowest answered in its first turns: latencies as users see them. */
+  readonly latencyAt?: number;
   readonly seed: number;
 }
 
@@ -44,12 +60,14 @@ export interface Options {
   readonly requests?: Requests | undefined;
   readonly agents?: readonly string[];
   readonly connections: number;
-  readonly preset: keyof typeof PRESETS;
-  /** Length of every slice, instead of the preset's. */
+  readonly preset: Preset;
+  /** Instead of the preset's: time of the run, length of every slice, requests per endpoint after a restart. */
+  readonly minutes?: number | undefined;
   readonly seconds?: number | undefined;
-  /** Requests after a restart, instead of the preset's. */
   readonly warmup?: number | undefined;
   readonly rate?: number | undefined;
+  /** No server is to be measured twice. */
+  readonly once?: boolean;
   readonly seed: number;
 }
 
@@ -61,7 +79,7 @@ const SCALE = 10;
  * @throws UsageError for a server, endpoint or URL that cannot be measured.
  */
 export function makePlan(options: Options, servers: readonly string[]): Plan {
-  const { urls, names, connections, seconds, seed, engine, workload = "read" } = options;
+  const { urls, names, connections, seed, engine, workload = "read" } = options;
   const apps = onStore(options.apps ?? [], workload);
   const { store, endpoints } = WORKLOADS[workload];
   if (engine && urls.length + apps.length > 0) {
@@ -96,150 +114,141 @@ export function makePlan(options: Options, servers: readonly string[]): Plan {
     const workloads = writes === TRANSACTION ? "tpcb" : "content or users";
     throw new UsageError(`"${writes}" writes: give --workload ${workloads}, and servers get a store of their own`);
   }
-  const preset = warmedUp(amountsOf(workload, options.preset), options.warmup);
-  /** Between two sends of one connection, at a fixed rate. */
-  const interval = options.rate === undefined ? 0 : connections / options.rate;
-  const least = options.agents?.length ? AGENTS_SECONDS : 0;
-  const soloSeconds = seconds ?? Math.max(preset.soloSeconds, 10 * interval, least);
-  if (soloSeconds < 2 * interval || (seconds === undefined && soloSeconds > 60)) {
-    throw new UsageError(
-      `--rate ${options.rate} gives each of ${connections} connections one request in ${interval} s: lower --connections, or raise --seconds`,
-    );
-  }
-  const scale = seconds === undefined ? 1 : Math.min(1, seconds / preset.duetSeconds);
-  const amount: PresetAmounts = {
-    ...preset,
-    duetSeconds: seconds ?? Math.max(preset.duetSeconds, least),
-    soloSeconds,
-    windowSeconds: preset.windowSeconds * scale,
-  };
-  const ours = options.servers.length > 0 || urls.length + apps.length > 0 ? options.servers : servers;
-  const started: TargetSpec[] = ours.map((text) => {
-    const { name, env, ...local } = parseTarget(text, servers, workload);
-    if (engine && local.stack)
-      throw new UsageError(`--docker starts the ten, and ${name} is not in their image: leave it out`);
-    return engine ? { kind: "docker", name, env, engine } : { name, env, ...local };
-  });
-  const running = urls.map((url, i): TargetSpec => ({ kind: "url", url: baseOf(url), name: names[i] || undefined }));
-  const targets: TargetSpec[] = [...started, ...apps, ...running];
-  const couldBeTwice = [...started, ...apps.filter(({ app }) => !app?.port)];
-  const twin = amount.twin && couldBeTwice.length > 0 ? randomOf(seed, 0).arrayElement(couldBeTwice) : undefined;
+  const targets = targetsOf({ ...options, apps }, servers);
+  const amount = amountFor(options);
+  const couldBeTwice = targets.filter((spec) => spec.kind !== "url" && !(spec.kind === "local" && spec.app?.port));
+  const twin =
+    amount.twin && !options.once && couldBeTwice.length > 0 ? randomOf(seed, 0).arrayElement(couldBeTwice) : undefined;
   return {
-    targets: twin ? [...targets, twin] : targets,
+    targets: unique(twin ? [...targets, twin] : targets),
     workload,
     ...(workload === "tpcb" && { scale: options.scale ?? SCALE }),
-    endpoints: asked,
+    scenarios: asked.map((endpoint) => ({
+      name: endpoint,
+      endpoint,
+      connections,
+      rate: options.rate ?? null,
+      level: null,
+    })),
     ...(requests && { requests }),
     connections,
     agents: options.agents ?? [],
-    amount,
-    rate: options.rate ?? null,
+    preset: options.preset,
+    amount: { ...amount, twin: twin !== undefined },
     seed,
   };
 }
 
-/** Requests per second of the solo slices at an endpoint, null for as many as can be. */
-export const rateAt = ({ rate, rates }: Pick<Plan, "rate" | "rates">, endpoint: string): number | null =>
-  rates?.[endpoint] ?? rate;
+/** @throws UsageError for a rate at which a slice would have too few requests. */
+function amountFor({
+  workload = "read",
+  preset,
+  minutes,
+  seconds,
+  warmup,
+  rate,
+  connections,
+  agents,
+}: Options): Amount {
+  const amount = amountOf(workload, preset);
+  /** Between two sends of one connection, at a fixed rate. */
+  const interval = rate === undefined ? 0 : connections / rate;
+  const least = agents?.length ? AGENTS_SECONDS : rate === undefined ? 0 : AT_RATE_SECONDS;
+  const soloSeconds = seconds ?? Math.max(amount.soloSeconds, 10 * interval, least);
+  if (soloSeconds < 2 * interval || (seconds === undefined && soloSeconds > 60)) {
+    throw new UsageError(
+      `--rate ${rate} gives each of ${connections} connections one request in ${interval} s: lower --connections, or raise --seconds`,
+    );
+  }
+  return {
+    ...amount,
+    soloSeconds,
+    minutes: minutes ?? amount.minutes,
+    warmRequests: warmup ?? amount.warmRequests,
+  };
+}
+
+/** @throws UsageError */
+function targetsOf({ servers: chosen, urls, names, apps = [], engine, workload }: Options, servers: readonly string[]) {
+  const ours = chosen.length > 0 || urls.length + apps.length > 0 ? chosen : servers;
+  const started = ours.map((text): TargetSpec => {
+    const spec = parseTarget(text, servers, workload);
+    if (!engine) return spec;
+    const { name, env, choices, stack } = spec;
+    if (stack) throw new UsageError(`--docker starts the ten, and ${name} is not in their image: leave it out`);
+    return { kind: "docker", name, env, engine, ...(choices && { choices }) };
+  });
+  const running = urls.map((url, i): TargetSpec => ({ kind: "url", url: baseOf(url), name: names[i] || url }));
+  return [...started, ...apps, ...running];
+}
+
+/** Gives those that have the name of an earlier one a number; if they are started alike they are its twins. */
+export function unique(specs: readonly TargetSpec[]): TargetSpec[] {
+  return specs.map((spec, i) => {
+    const { name } = spec;
+    const n = specs.slice(0, i + 1).filter((one) => one.name === name).length;
+    if (n === 1) return spec;
+    return { ...spec, name: `${name}#${n}`, ...(spec.kind !== "url" && { twinOf: name }) };
+  });
+}
 
 /** Long enough that a server's cost at a low rate is seen. */
 const AT_RATE_SECONDS = 1;
 
-/** The same plan with an endpoint for each of its endpoints at each rate. @param ratesOf requests per second */
-export function atRates(plan: Plan, ratesOf: (endpoint: string) => readonly number[]): Plan {
-  const { levels, ...leveled } = atLevels(plan, ratesOf, nameAtRate);
-  const { duetSeconds, soloSeconds } = plan.amount;
-  return {
-    ...leveled,
-    rates: levels,
-    amount: {
-      ...plan.amount,
-      duetSeconds: Math.max(duetSeconds, AT_RATE_SECONDS),
-      soloSeconds: Math.max(soloSeconds, AT_RATE_SECONDS),
-    },
-  };
-}
+/** The same plan with each of its endpoints at each rate. @param ratesOf requests per second */
+export const atRates = (plan: Plan, ratesOf: (endpoint: string) => readonly number[]): Plan => ({
+  ...plan,
+  scenarios: plan.scenarios.flatMap((scenario) =>
+    ratesOf(scenario.endpoint).map((rate) => ({
+      ...scenario,
+      name: `${scenario.endpoint} at ${rate}/s`,
+      rate,
+      level: { unit: "requests/s" as const, value: rate },
+    })),
+  ),
+  amount: { ...plan.amount, soloSeconds: Math.max(plan.amount.soloSeconds, AT_RATE_SECONDS) },
+});
 
 /** Long enough that ten thousand connections have several answers each of most servers. */
 const RUNG_SECONDS = 5;
 
-/** The same plan with an endpoint for each of its endpoints with each number of connections. @param soloSeconds of each slice */
-export function onLadder(plan: Plan, connections: readonly number[], soloSeconds = RUNG_SECONDS): Plan {
-  const { levels, ...leveled } = atLevels(plan, () => connections, nameWith);
-  return { ...leveled, ladder: levels, amount: { ...plan.amount, soloSeconds } };
-}
-
-/** An endpoint for each of a plan's at each level of load, and the levels by their names. */
-function atLevels(
-  plan: Plan,
-  levelsOf: (endpoint: string) => readonly number[],
-  nameOf: (endpoint: string, level: number) => string,
-) {
-  const all = plan.endpoints.flatMap((endpoint) =>
-    levelsOf(endpoint).map((level) => ({ level, name: nameOf(endpoint, level), of: endpoint })),
-  );
-  return {
-    ...plan,
-    endpoints: all.map(({ name }) => name),
-    requests: Object.fromEntries(all.map(({ name, of }) => [name, requestOf(of, plan.requests)])),
-    levels: Object.fromEntries(all.map(({ name, level }) => [name, level])),
-  };
-}
-
-/** Where one rate is asked for, or a ladder, there are none. */
-export const hasDuets = ({ targets, rate, ladder }: Pick<Plan, "targets" | "rate" | "ladder">): boolean =>
-  targets.length > 1 && rate === null && ladder === undefined;
-
-/** What is done at one endpoint while a server and the one before it are up: duets first, then a slice of it alone. */
-export interface Step {
-  readonly endpoint: string;
-  readonly duets: readonly (readonly [string, string])[];
-  readonly solo: string;
-}
-
-/** A server starts, and plays with the one before it, which stops when the next one comes. */
-export interface Turn {
-  readonly name: string;
-  /** Null for one that plays no duets. */
-  readonly partner: string | null;
-  readonly steps: readonly Step[];
-}
-
-/**
- * The order of one block, the same for the same seed. The servers form a random ring, in which each plays duets with the
- * one before it and the one after it: once as the younger and once as the older of two. So none lives longer than two
- * turns, and what age does to servers cancels in their differences. The ring closes with a second start of the first.
- * @param names of the targets; @param rivals those of them that can play duets
- */
-export function orderOf(plan: Plan, block: number, names: readonly string[], rivals: readonly string[]): Turn[] {
-  const random = randomOf(plan.seed, block);
-  const turn = (name: string, partner: string | null): Turn => ({
-    name,
-    partner,
-    steps: upwards(plan, random.shuffle(plan.endpoints)).map((endpoint) => ({
-      endpoint,
-      duets: Array.from({ length: partner === null ? 0 : plan.amount.cycles }, (_, i): [string, string] =>
-        i % 2 === 0 ? [partner as string, name] : [name, partner as string],
-      ),
-      solo: name,
+/** The same plan with each of its endpoints with each number of connections. @param soloSeconds of each slice */
+export const onLadder = (plan: Plan, rungs: readonly number[], soloSeconds = RUNG_SECONDS): Plan => ({
+  ...plan,
+  scenarios: plan.scenarios.flatMap((scenario) =>
+    rungs.map((connections) => ({
+      ...scenario,
+      name: `${scenario.endpoint} with ${connections} connections`,
+      connections,
+      level: { unit: "connections" as const, value: connections },
     })),
-  });
-  const ring = hasDuets(plan) && rivals.length > 1 ? random.shuffle(rivals) : [];
-  const alone = random.shuffle(names.filter((name) => !ring.includes(name)));
-  const [first] = ring;
-  return [
-    ...(first === undefined ? [] : [{ name: first, partner: null, steps: [] }]),
-    ...ring.map((partner, i) => turn(ring[(i + 1) % ring.length] as string, partner)),
-    ...alone.map((name) => turn(name, null)),
-  ];
+  ),
+  amount: { ...plan.amount, soloSeconds },
+});
+
+/** Whether servers take turns of windows between which their generators are paused; else each is loaded by runs to their end. */
+export const isPaused = ({ agents }: Pick<Plan, "agents">, { rate, level }: Scenario): boolean =>
+  agents.length === 0 && rate === null && level === null;
+
+/** The endpoints of a plan, each once. */
+export const endpointsOf = ({ scenarios }: Pick<Plan, "scenarios">): string[] => [
+  ...new Set(scenarios.map(({ endpoint }) => endpoint)),
+];
+
+/** What is asked of a server at an endpoint. */
+export const requestAt = ({ requests }: Pick<Plan, "requests">, endpoint: string): Request =>
+  requestOf(endpoint, requests);
+
+/** Scenarios in the order of one restart, random but the same for the same seed; rungs of a ladder come one after the other. */
+export function orderOf(plan: Pick<Plan, "seed">, restart: number, scenarios: readonly Scenario[]): Scenario[] {
+  const shuffled = randomOf(plan.seed, restart).shuffle(scenarios);
+  return shuffled.toSorted((a, b) => rungOf(a) - rungOf(b));
 }
+const rungOf = ({ level }: Scenario) => (level?.unit === "connections" ? level.value : 0);
 
-/** Rungs of a ladder come one after the other. */
-const upwards = ({ ladder }: Plan, endpoints: readonly string[]): readonly string[] =>
-  ladder ? endpoints.toSorted((a, b) => (ladder[a] as number) - (ladder[b] as number)) : endpoints;
-
-function randomOf(seed: number, block: number) {
+/** Random, but the same for the same seed and number. */
+export function randomOf(seed: number, number: number) {
   const faker = new SimpleFaker();
-  faker.seed([seed, block]);
+  faker.seed([seed, number]);
   return faker.helpers;
 }

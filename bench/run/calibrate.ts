@@ -1,58 +1,72 @@
-import type { Cores } from "../host/cores.ts";
-import { type LoadGenerator, load } from "../load/fortio.ts";
-import { UNLOADED_SECONDS } from "../plan/duration.ts";
+import { SEQUENCE, TRANSACTION } from "../ask/endpoints.ts";
+import type { Calibration } from "../keep/manifest.ts";
+import { load } from "../load/fortio.ts";
+import { requestAt } from "../plan/plan.ts";
+import type { Session } from "./session.ts";
 import { start } from "./targets/local.ts";
-import { isStartedHere, type Target } from "./targets/target.ts";
+import { isStartedHere, type Target, timeAnswer } from "./targets/target.ts";
 import { watch } from "./usage.ts";
 
-/** What is known of one target at one endpoint before it is measured. */
-export interface Calibration {
-  /** Median latency of one connection alone. */
-  readonly unloadedMs: number;
-  /** Width of the finest bucket of its histograms, the same in all blocks, so that they merge. */
-  readonly resolutionSeconds: number;
+/** The best counts: a machine that is elsewhere fills no line. */
+const LINE_TRIES = 3;
+/** Requests one after the other, the median of which is the latency without load. */
+const UNLOADED_ASKS = 9;
+const UNLOADED_SECONDS = 0.1;
+
+/** @returns what is known of a target at an endpoint, measured when it is first asked for. */
+export async function calibrate(session: Session, target: Target, endpoint: string): Promise<Calibration> {
+  const { calibration } = session.manifest;
+  calibration[target.name] ??= {};
+  const ofTarget = calibration[target.name] as Record<string, Calibration>;
+  ofTarget[endpoint] ??= await measured(session, target, endpoint);
+  return ofTarget[endpoint] as Calibration;
 }
 
-/** The best counts: a machine that is elsewhere fills no line, and makes it look long. */
-const LINE_TRIES = 3;
+async function measured(session: Session, target: Target, endpoint: string): Promise<Calibration> {
+  const unloadedMs = await unloaded(session, target, endpoint);
+  // 100 to 1,000 of the finest buckets from 0 to a latency under load, which is above this one.
+  return { unloadedMs, resolutionSeconds: 10 ** Math.floor(Math.log10(Math.max(unloadedMs, 1) / 1e5)) };
+}
 
-/** @returns requests per second that the generator reaches against a server that does nothing, with `connections`. */
-export async function ceiling(connections: number, cores: Cores | null, signal: AbortSignal): Promise<number> {
+async function unloaded(session: Session, target: Target, endpoint: string): Promise<number> {
+  if (endpoint === SEQUENCE || endpoint === TRANSACTION) {
+    const { percentilesMs } = await session.load(target.url, endpoint, { connections: 1, seconds: UNLOADED_SECONDS });
+    return percentilesMs[50];
+  }
+  const request = requestAt(session.manifest.plan, endpoint);
+  const seen: number[] = [];
+  for (let i = 0; i < UNLOADED_ASKS; i++) seen.push(await timeAnswer(target.url, request, session.signal));
+  return seen.sort((a, b) => a - b)[UNLOADED_ASKS >> 1] as number;
+}
+
+/** The generator, and the line to a target: each once. */
+export async function calibrateGenerator(session: Session, target: Target): Promise<void> {
+  const { manifest } = session;
+  if (!isStartedHere(target) && manifest.lineBytesPerSecond[target.name] === undefined)
+    manifest.lineBytesPerSecond[target.name] = await lineSpeed(session, target);
+  if (manifest.plan.agents.length === 0) manifest.ceiling ??= await ceiling(session);
+}
+
+/** @returns requests per second that the generator reaches against a server that does nothing. */
+async function ceiling({ manifest: { plan, cores }, signal }: Session): Promise<number> {
   const command = ["bun", "bench/load/nothing.ts"];
   const target = await start({ kind: "local", name: "nothing", command, env: {} }, cores?.server, signal);
   try {
-    return (await load(target.url, { connections, seconds: 1 }, cores?.generator, signal)).goodput;
+    const options = { connections: plan.connections, seconds: 0.5 };
+    return (await load({ url: target.url }, options, cores?.generator, signal)).goodput;
   } finally {
     await target.stop();
   }
 }
 
 /**
- * @param loadedMs about the mean latency in the slices to come: it is to lie 100 to 1000 finest buckets from 0; null
- *   where the rate is fixed and most answers come as soon as from an unloaded server
- */
-export async function calibrate(
-  target: Target,
-  endpoint: string,
-  loadedMs: number | null,
-  load: LoadGenerator,
-): Promise<Calibration> {
-  const options = { connections: 1, seconds: UNLOADED_SECONDS };
-  let unloadedMs = Number.POSITIVE_INFINITY;
-  for (let n = 0; n < (isStartedHere(target) ? 1 : LINE_TRIES); n++) {
-    const { percentilesMs } = await load(target.url, endpoint, options);
-    unloadedMs = Math.min(unloadedMs, percentilesMs[50]);
-  }
-  return { unloadedMs, resolutionSeconds: 10 ** Math.floor(Math.log10((loadedMs ?? 10 * unloadedMs) / 1e5)) };
-}
-
-/**
- * Bytes per second of the line to a target, by answers of 20 rows; null where something else limits them: the server's
+ * Bytes per second of the line to a target, by answers of 20 rows; null if something else limits them: the server's
  * CPU, or waiting. Only servers of the matrix, which have that endpoint and say their CPU time.
  */
-export async function lineSpeed(target: Target, connections: number, load: LoadGenerator): Promise<number | null> {
+async function lineSpeed({ load, manifest }: Session, target: Target): Promise<number | null> {
   const endpoint = "/sqlite/random-30fields/20";
   if (!target.identity) return null;
+  const { connections } = manifest.plan;
   const alone = await load(target.url, endpoint, { connections: 1, seconds: 0.5 });
   let most: number | null = null;
   for (let n = 0; n < LINE_TRIES; n++) {

@@ -1,13 +1,12 @@
 /** What servers cost that nobody asks: memory of idle connections, CPU time at rest, time until the first answer. */
-import { existsSync, mkdirSync, rmdirSync, writeFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { LocalSpec, TargetSpec } from "../ask/targets.ts";
-import { withTargets } from "./blocks.ts";
+import { newGroup } from "../host/group.ts";
+import { memoryOf } from "../host/proc.ts";
+import { withTargets } from "./restart.ts";
 import type { Session } from "./session.ts";
 import type { Target } from "./targets/target.ts";
-import { family, memoryOf, threadTimes } from "./usage.ts";
 
 /** One start of one target; null for what cannot be seen or done here. */
 export interface Idle {
@@ -37,8 +36,8 @@ export async function idleOf(session: Session, spec: TargetSpec, path: string): 
   return { ...idle, startupQuarterMs: spec.kind === "local" ? await startWithin(session, spec) : null };
 }
 
-async function atRest({ name, url, pid, startupMs }: Target, path: string) {
-  const rss = () => (pid === null ? null : memoryOf(family(pid), "VmRSS"));
+async function atRest({ name, url, clocks, startupMs }: Target, path: string) {
+  const rss = () => (clocks === null ? null : memoryOf(clocks.server.pids(), "VmRSS"));
   const atFirst = rss();
   const sockets = await open(new URL(url), path, FIRST);
   try {
@@ -47,7 +46,7 @@ async function atRest({ name, url, pid, startupMs }: Target, path: string) {
     sockets.push(...(await open(new URL(url), path, CONNECTIONS)));
     await sleep(SETTLE_MS);
     const after = rss();
-    const ranMs = () => (pid === null ? null : sum(threadTimes(family(pid)).values()));
+    const ranMs = () => (clocks === null ? null : clocks.server.cpuUs() / 1e3);
     const [from, since] = [ranMs(), performance.now()];
     await sleep(REST_SECONDS * 1e3);
     const to = ranMs();
@@ -62,8 +61,6 @@ async function atRest({ name, url, pid, startupMs }: Target, path: string) {
     for (const socket of sockets) socket.destroy();
   }
 }
-
-const sum = (values: Iterable<number>): number => [...values].reduce((total, one) => total + one, 0);
 
 /** @returns keep-alive connections that each had one answer. */
 function open({ hostname, port, host }: URL, path: string, length: number): Promise<Socket[]> {
@@ -81,54 +78,14 @@ function open({ hostname, port, host }: URL, path: string, length: number): Prom
   );
 }
 
-/** Where control groups are made, and their quota: version 2, and version 1 with its usual period of 0.1 s. */
-const GROUPS = [
-  { folder: "/sys/fs/cgroup", file: "cpu.max", quota: `${QUOTA * 1e5} 100000` },
-  { folder: "/sys/fs/cgroup/cpu", file: "cpu.cfs_quota_us", quota: `${QUOTA * 1e5}` },
-];
-
-/** @returns a new group whose processes have a quarter of a core; null where none may be made. */
-function newGroup(): string | null {
-  for (const { folder, file, quota } of GROUPS) {
-    // Where the folder of a group has no such file, it is none.
-    if (!existsSync(join(folder, "cgroup.procs"))) continue;
-    const group = join(folder, `http-benchmark-${process.pid}`);
-    try {
-      mkdirSync(group);
-    } catch {
-      continue; // not by this user
-    }
-    try {
-      writeFileSync(join(group, file), quota);
-      return group;
-    } catch {
-      rmdirSync(group);
-    }
-  }
-  return null;
-}
-
-/** @returns how long a start takes with a quarter of a core; null where that cannot be had. */
+/** @returns how long a start takes with a quarter of a core; null if that cannot be had. */
 async function startWithin(session: Session, spec: LocalSpec): Promise<number | null> {
-  const group = newGroup();
+  const group = newGroup(QUOTA);
   if (group === null) return null;
   try {
-    // A shell enters the group, so that nothing of the start is outside it.
-    const command = ["sh", "-c", `echo $$ > ${group}/cgroup.procs && exec "$@"`, "sh", ...spec.command];
-    return await withTargets(session, [{ ...spec, command }], async ([target]) => target?.startupMs ?? null);
+    const limited = { ...spec, command: group.enter(spec.command) };
+    return await withTargets(session, [limited], async ([target]) => target?.startupMs ?? null);
   } finally {
-    await remove(group);
-  }
-}
-
-/** A group may be busy for a moment after its processes are gone. */
-async function remove(group: string): Promise<void> {
-  for (let tries = 50; ; tries--) {
-    try {
-      return rmdirSync(group);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EBUSY" || tries === 0) throw error;
-    }
-    await sleep(100);
+    await group.remove();
   }
 }

@@ -1,25 +1,25 @@
-import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { createReadStream, existsSync } from "node:fs";
 import { hostname } from "node:os";
 import { pipeline } from "node:stream/promises";
 import { UsageError } from "../../shared/errors.ts";
 import { SEQUENCE, TRANSACTION } from "../ask/endpoints.ts";
-import { withoutLoad } from "../ask/names.ts";
-import { requestOf } from "../ask/requests.ts";
-import { type Cores, moveTo } from "../host/cores.ts";
+import { isHere } from "../ask/targets.ts";
+import { run as runCommand } from "../host/command.ts";
+import { type Cores, moveTo, splitCores } from "../host/cores.ts";
 import type { Engine } from "../host/engine.ts";
 import { readMachine } from "../host/machine/identity.ts";
-import type { Warmths } from "../judge/steadiness.ts";
 import { runFile, shortJson, writeWhole } from "../keep/files.ts";
 import { type Manifest, manifestOf } from "../keep/manifest.ts";
 import { checkResults } from "../keep/results.ts";
 import { PROTOCOL, readSlices, type Slice } from "../keep/slices.ts";
+import { readWindows, type Window } from "../keep/windows.ts";
 import { findAgents, loadFrom } from "../load/agents.ts";
 import { type LoadGenerator, load } from "../load/fortio.ts";
 import { loadSequence } from "../load/k6.ts";
-import type { Plan } from "../plan/plan.ts";
-import type { Progress } from "../tell/progress.ts";
+import { type Plan, requestAt } from "../plan/plan.ts";
+import { startPlayer, warmAt } from "./players.ts";
+import type { Progress } from "./progress.ts";
 import { pgbouncerVersion } from "./stores/pooler.ts";
 import type { Stores } from "./stores/stores.ts";
 import { start } from "./targets/local.ts";
@@ -32,42 +32,47 @@ export interface Session {
   readonly results: string;
   readonly signal: AbortSignal;
   readonly progress: Progress;
-  /** Where the manifest is kept. */
+  /** Writes the manifest. */
   save(): void;
   /** Rows of the run so far. */
   readonly slices: Slice[];
+  readonly windows: Window[];
   readonly load: LoadGenerator;
-  /** Starts a server of this machine. */
+  /** Starts a server of this machine, and what plays with it. A simulation has its own, and its own clock, in ms. */
   readonly start: typeof start;
-  /** Milliseconds since some moment. A simulation has its own clock, load and servers. */
+  readonly player: typeof startPlayer;
+  readonly warm: typeof warmAt;
   readonly now: () => number;
   /** Where servers in containers run, from the first of them on. */
   engine: Engine | null;
   /** Where servers keep content items, from the first of them on. */
   stores: Stores | null;
-  /** Targets that are up, loaded or not. */
+  /** Targets that are up. */
   up: readonly Target[];
-  /** A warm server beside which others are watched getting warm, on machines whose cores can be chosen. */
-  reference: Target | null;
-  /** Of the targets' last starts. */
-  warmth: Warmths;
-  /** Name and endpoint -> seconds that its next duet begins with; the plan's, if absent. */
-  readonly duetSeconds: Map<string, number>;
+  /** Endpoint -> bytes of one request. */
+  readonly sizes: Map<string, number>;
+  /** Target and scenario -> length of their windows. */
+  readonly windowMs: Map<string, number>;
+  /** Scenario -> requests per second of its slices, if the plan has them at a part of what is answered. */
+  readonly rates: Map<string, number>;
 }
 
 /** What a run holds until it ends, besides its targets. */
-export async function closeSession({ progress, engine, stores, reference }: Session): Promise<void> {
+export async function closeSession({ progress, engine, stores }: Session): Promise<void> {
   progress.stop();
-  await Promise.all([reference?.stop(), engine?.close(), stores?.close()]);
+  await Promise.all([engine?.close(), stores?.close()]);
 }
 
-/** @returns the number of the last block, 0 before the first. */
-export const lastBlock = ({ slices }: Session): number => Math.max(0, ...slices.map(({ block }) => block));
+/** @returns the number of the last restart that something is known of, 0 before the first. */
+export const lastRestart = ({ slices, windows }: Pick<Session, "slices" | "windows">): number =>
+  [...slices, ...windows].reduce((last, { restart }) => Math.max(last, restart), 0);
 
-/** @throws UsageError where `results` cannot be appended to. */
+export const coresFor = (plan: Plan): Cores | null =>
+  plan.targets.every(isHere) && plan.agents.length === 0 ? splitCores() : null;
+
+/** @throws UsageError if `results` cannot be appended to. */
 export async function newSession(
   plan: Plan,
-  cores: Cores | null,
   results: string,
   progress: Progress,
   signal: AbortSignal,
@@ -78,7 +83,7 @@ export async function newSession(
     protocol: PROTOCOL,
     host: hostname(),
     plan,
-    cores,
+    cores: coresFor(plan),
     environment: await environment(),
     machine: readMachine(),
     fingerprints: [],
@@ -87,14 +92,16 @@ export async function newSession(
     lineBytesPerSecond: {},
     stores: {},
     capacities: {},
-    blocks: [],
+    restarts: 0,
+    turns: [],
+    left: [],
     histograms: {},
     seconds: { loaded: 0, total: 0 },
   };
-  return sessionOf(manifest, results, [], progress, signal);
+  return sessionOf({ manifest, results, slices: [], windows: [], progress, signal });
 }
 
-/** @throws UsageError where a run cannot be gone on with here: rows of other hosts or protocols must not be mixed. */
+/** @throws UsageError if a run cannot be gone on with here: rows of other hosts or protocols must not be mixed. */
 export function resumeSession(
   run: string,
   results: string,
@@ -112,58 +119,68 @@ export function resumeSession(
       `run ${run} is of protocol ${manifest.protocol} on ${manifest.host}, this is protocol ${PROTOCOL} on ${hostname()}: start a new run`,
     );
   }
-  return sessionOf(manifest, results, readSlices(results, run), show(manifest.plan), signal);
+  if (Object.keys(manifest.capacities).length > 0)
+    throw new UsageError(`--resume ${run}: that run searched with --slo, which cannot go on: start a new one`);
+  const [slices, windows] = [readSlices(results, run), readWindows(results, run)];
+  return sessionOf({ manifest, results, slices, windows, progress: show(manifest.plan), signal });
 }
 
 function sessionOf(
-  manifest: Manifest,
-  results: string,
-  slices: Slice[],
-  progress: Progress,
-  signal: AbortSignal,
+  known: Pick<Session, "manifest" | "results" | "slices" | "windows" | "progress" | "signal">,
 ): Session {
-  const file = runFile(results, manifest.run, "json");
-  const { plan, cores } = manifest;
-  // This process reads the servers' CPU time while they are loaded: it must not take theirs.
-  if (cores) moveTo(cores.generator, process.pid);
-  const found = plan.agents.length > 0 ? findAgents(plan.agents, signal) : null;
-  found?.catch(() => {}); // said when the first slice asks for them
-  const generator: LoadGenerator = async (server, endpoint, options, on = cores?.generator) => {
-    if (endpoint === SEQUENCE || withoutLoad(endpoint) === TRANSACTION) {
-      return loadSequence(server, options, on, signal, plan.scale);
-    }
-    const request = requestOf(endpoint, plan.requests);
-    const url = server + request.path;
-    return found ? loadFrom(await found, url, options, signal) : load(url, options, on, signal, request);
-  };
+  const { manifest, results, signal } = known;
+  // This process reads clocks and pauses generators: it must not take the servers' time.
+  if (manifest.cores) moveTo(manifest.cores.generator, process.pid);
   return {
-    manifest,
-    results,
-    slices,
-    progress,
-    signal,
-    load: generator,
+    ...known,
+    load: generatorOf(manifest, signal),
     start,
+    player: startPlayer,
+    warm: warmAt,
     now: () => performance.now(),
     engine: null,
     stores: null,
     up: [],
-    reference: null,
-    warmth: {},
-    duetSeconds: new Map(),
-    save: () => writeWhole(file, `${shortJson(manifest)}\n`),
+    sizes: new Map(),
+    windowMs: new Map(),
+    rates: new Map(),
+    save: () => writeWhole(runFile(results, manifest.run, "json"), `${shortJson(manifest)}\n`),
+  };
+}
+
+/** A fortio or k6 process for each load, or agents. */
+function generatorOf({ plan, cores }: Manifest, signal: AbortSignal): LoadGenerator {
+  const found = plan.agents.length > 0 ? findAgents(plan.agents, signal) : null;
+  found?.catch(() => {}); // said when the first load asks for them
+  return async (server, endpoint, options) => {
+    const on = cores?.generator;
+    if (endpoint === SEQUENCE || endpoint === TRANSACTION)
+      return loadSequence({ url: server, scale: plan.scale }, options, on, signal);
+    const { path, ...request } = requestAt(plan, endpoint);
+    const url = server + path;
+    return found ? loadFrom(await found, url, options, signal) : load({ url, ...request }, options, on, signal);
   };
 }
 
 async function environment(): Promise<Record<string, unknown>> {
-  const ask = (command: string, ...args: string[]) => spawnSync(command, args).stdout?.toString().trim() || null;
+  const ask = (...command: string[]) =>
+    runCommand(command).then(
+      ({ stdout }) => stdout.trim() || null,
+      () => null,
+    );
+  const [node, fortio, k6, commit] = await Promise.all([
+    ask("node", "--version"),
+    ask("fortio", "version"),
+    ask("k6", "version"),
+    ask("git", "describe", "--always", "--dirty", "--abbrev=40"),
+  ]);
   return {
     bun: process.versions.bun,
-    node: ask("node", "--version"),
-    fortio: ask("fortio", "version"),
-    k6: ask("k6", "version")?.split(" ")[1] ?? null,
+    node,
+    fortio,
+    k6: k6?.split(" ")[1] ?? null,
     pgbouncer: pgbouncerVersion(),
-    commit: ask("git", "describe", "--always", "--dirty", "--abbrev=40"),
+    commit,
     dataSha256: await digest(process.env.DB_FILE || "data.db"),
   };
 }

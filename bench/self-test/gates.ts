@@ -1,8 +1,7 @@
-import type { GateVerdict } from "../judge/gate.ts";
-import { measureGate } from "../run/gate.ts";
-import type { Session } from "../run/session.ts";
-import type { Outcome } from "../run/until-decided.ts";
-import { HANDICAP, handicapsOf, pairOf } from "./self-test.ts";
+import { type GateVerdict, gateDeciding, gateOf } from "../judge/gate.ts";
+import type { Outcome } from "../judge/outcomes.ts";
+import { compareUntilDecided } from "../run/pairs.ts";
+import { type Bench, HANDICAP, handicapsOf, pairOf } from "./self-test.ts";
 
 /** What one gate said of two copies of a server, the first of which does more per request. */
 export interface GateFinding {
@@ -10,37 +9,36 @@ export interface GateFinding {
   readonly handicap: number;
   readonly verdict: GateVerdict | "not measured";
   readonly seconds: number;
-  readonly outcomes: readonly Pick<Outcome, "endpoint" | "cpuUs" | "logRatios">[];
+  readonly outcomes: readonly Pick<Outcome, "endpoint" | "logRatios">[];
 }
 
 /** Gates between equal copies of a server, and between one that does 5 % more work and one that does not; as many of each. */
 export async function testGates(
-  session: Session,
+  bench: Bench,
   server: string,
   many: number,
   failAbove: number,
-  limitSeconds: number,
   tell: (finding: GateFinding) => void,
 ): Promise<GateFinding[]> {
   const findings: GateFinding[] = [];
-  let turns: Record<string, number> = {};
+  let handicaps: Record<string, number> = {};
   for (const handicap of [0, HANDICAP]) {
     for (let i = 0; i < many; i++) {
-      const since = session.now();
-      const { outcomes, verdict } = await measureGate(session, pairOf(server, turns), failAbove, {
-        limitSeconds,
-      });
-      const finding = {
-        server,
-        handicap,
-        verdict: verdict ?? "not measured",
-        seconds: (session.now() - since) / 1e3,
-        outcomes,
-      };
+      const since = performance.now();
+      const [first, second] = pairOf(server, handicaps);
+      const outcomes = await bench.use([first, second, second], (session) =>
+        compareUntilDecided(session, {
+          limitSeconds: bench.limitSeconds,
+          family: session.manifest.plan.scenarios.length,
+          ...gateDeciding(failAbove),
+        }),
+      );
+      const verdict = gateOf(outcomes, failAbove).verdict ?? "not measured";
+      const finding = { server, handicap, verdict, seconds: (performance.now() - since) / 1e3, outcomes };
       tell(finding);
       findings.push(finding);
+      if (handicap === 0) handicaps = handicapsOf(outcomes);
     }
-    if (handicap === 0) turns = await handicapsOf(session, server, findings.at(-1)?.outcomes ?? [], limitSeconds);
   }
   return findings;
 }

@@ -12,6 +12,7 @@ export const SCHEDULES: Readonly<Record<string, { readonly settles: number; fact
   "down 40 % after 30,000": { settles: 1, factor: (n) => (n < 30_000 ? 1 / 0.6 : 1) },
   "up 30 % after 60,000": { settles: 1.3, factor: (n) => (n < 60_000 ? 1 : 1.3) },
   "two plateaus": { settles: 1, factor: (n) => (n < 20_000 ? 2 : n < 50_000 ? 1.4 : 1) },
+  "up 30 % after 120,000": { settles: 1.3, factor: (n) => (n < 120_000 ? 1 : 1.3) },
   "a saw-tooth that never ends": { settles: 1.2, factor: (n) => 1 + (0.4 * (n % 40_000)) / 40_000 },
 };
 

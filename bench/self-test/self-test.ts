@@ -1,16 +1,23 @@
 import matrix from "../../servers/matrix.json" with { type: "json" };
-import type { LocalSpec } from "../ask/targets.ts";
-import { meanInterval, type State, stateOf } from "../judge/statistics.ts";
-import { withTargets } from "../run/blocks.ts";
-import { lastBlock, type Session } from "../run/session.ts";
-import { solo } from "../run/slices.ts";
-import { compareUntilDecided, type Outcome } from "../run/until-decided.ts";
-import { warmEndpoint, warmRestarted } from "../run/warmup.ts";
+import type { LocalSpec, TargetSpec } from "../ask/targets.ts";
+import type { Outcome } from "../judge/outcomes.ts";
+import { mean, meanInterval, type State, stateOf } from "../judge/statistics.ts";
+import { compareUntilDecided } from "../run/pairs.ts";
+import { withTargets } from "../run/restart.ts";
+import { lastRestart, type Session } from "../run/session.ts";
+import { solo } from "../run/solo.ts";
+import { warmAll } from "../run/warm.ts";
 
 /** What the handicapped of two servers does more per request. */
 export const HANDICAP = 0.05;
 /** Runs as others make them: one long, then short ones with restarts. */
-const FIELD = { oneSeconds: 10, blockSeconds: 1, blocks: 6 };
+const FIELD = { oneSeconds: 10, restartSeconds: 1, restarts: 6 };
+
+/** Makes a session for a pair, and closes it. */
+export interface Bench {
+  readonly limitSeconds: number;
+  use<T>(specs: readonly TargetSpec[], use: (session: Session) => Promise<T>): Promise<T>;
+}
 
 /** What one way of measuring said of one pair at one endpoint; `wrong` where it saw a difference that is not, or none that is. */
 export interface Finding {
@@ -26,14 +33,14 @@ export interface Finding {
 }
 
 const WAYS = {
-  duet: "duets, until decided",
+  turns: "turns, until decided",
   one: `one ${FIELD.oneSeconds} s run each, faster by 2.5 %`,
-  best: `best of three ${FIELD.blockSeconds} s runs, faster by 2.5 %`,
-  inTurn: `in turn, random order, six restarts of ${FIELD.blockSeconds} s, 95 % t interval`,
+  best: `best of three ${FIELD.restartSeconds} s runs, faster by 2.5 %`,
+  inTurn: `one after the other, random order, six restarts of ${FIELD.restartSeconds} s, 95 % t interval`,
 };
 
-/** Two copies of a server of the matrix; the first spins `turns` more per path pattern. */
-export function pairOf(server: string, turns: Record<string, number>): [LocalSpec, LocalSpec] {
+/** Two copies of a server of the matrix; the first spins so many µs more per path pattern, by a clock of its own. */
+export function pairOf(server: string, handicapUs: Record<string, number>): [LocalSpec, LocalSpec] {
   const command = (matrix[server as keyof typeof matrix] as string)
     .replace("servers/main.ts", "bench/self-test/handicapped.ts")
     .split(" ");
@@ -41,80 +48,44 @@ export function pairOf(server: string, turns: Record<string, number>): [LocalSpe
     kind: "local",
     name,
     command,
-    env: { NODE_ENV: "production", HANDICAP: JSON.stringify(handicap) },
+    env: { NODE_ENV: "production", HANDICAP_US: JSON.stringify(handicap) },
   });
-  return [spec(`${server}+`, turns), spec(server, {})];
+  return [spec(`${server}+`, handicapUs), spec(server, {})];
 }
 
-/** About what a turn of `spin` takes, for a first guess. */
-const NANOSECONDS_PER_TURN = 2;
-/** How many times the handicap is tried out with: what one look cannot tell of 5 % it can of 50. */
-const TRIED = 10;
-/** Half the width of the interval of what that costs, in parts of it, at which it is known well enough. */
-const TOLERANCE = 0.05;
+/** @param outcomes of two equal copies @returns µs per path pattern that are 5 % of what a request costs */
+export const handicapsOf = (outcomes: readonly Pick<Outcome, "endpoint" | "baseUs">[]): Record<string, number> =>
+  Object.fromEntries(
+    outcomes.map(({ endpoint, baseUs }) => [endpoint.replace(/\/\d+$/, "/:size"), HANDICAP * mean(baseUs)]),
+  );
 
 /**
- * @param outcomes of two equal copies
- * @returns turns of `spin` per path pattern that make a request 5 % dearer. Ten times a first guess, 5 % of the fastest slice, is
- * measured in duets, and scaled by what it cost there: work that is timed by itself costs otherwise than among requests
- */
-export async function handicapsOf(
-  session: Session,
-  server: string,
-  outcomes: readonly Pick<Outcome, "endpoint" | "cpuUs">[],
-  limitSeconds: number,
-): Promise<Record<string, number>> {
-  const patternOf = (endpoint: string) => endpoint.replace(/\/\d+$/, "/:size");
-  const tried = Object.fromEntries(
-    outcomes.map(({ endpoint, cpuUs }) => [
-      patternOf(endpoint),
-      Math.round((TRIED * HANDICAP * 1e3 * Math.min(...cpuUs)) / NANOSECONDS_PER_TURN),
-    ]),
-  );
-  const seen = await compareUntilDecided(session, pairOf(server, tried), {
-    limitSeconds,
-    isDecided: ({ ratio: { estimate, low, high } }) => (high - low) / 2 < TOLERANCE * (estimate - 1),
-  });
-  return Object.fromEntries(
-    seen.map(({ endpoint, ratio }) => {
-      const pattern = patternOf(endpoint);
-      const costs = ratio.estimate > 1 ? ratio.estimate - 1 : TRIED * HANDICAP;
-      return [pattern, Math.round(((tried[pattern] as number) * HANDICAP) / costs)];
-    }),
-  );
-}
-
-/**
- * Pairs of equal servers, and pairs of which one does 5 % more per request: what duets say of them and, with `field`,
+ * Pairs of equal servers, and pairs of which one does 5 % more per request: what turns say of them and, with `field`,
  * what other ways of measuring say of the same pairs.
- * @param limitSeconds of the duets of one pair, all endpoints together
  */
 export async function selfTest(
-  session: Session,
+  bench: Bench,
   servers: readonly string[],
-  limitSeconds: number,
   field: boolean,
   tell: (finding: Finding) => void,
 ): Promise<Finding[]> {
   const findings: Finding[] = [];
-  for (const server of servers as (keyof typeof matrix)[]) {
-    let turns: Record<string, number> = {};
+  for (const server of servers) {
+    let handicaps: Record<string, number> = {};
     for (const handicap of [0, HANDICAP]) {
-      const pair = pairOf(server, turns);
-      const outcomes = await compareUntilDecided(session, pair, { limitSeconds });
-      const found: Finding[] = outcomes.map(({ endpoint, ratio, state, seconds }) => ({
-        way: WAYS.duet,
-        server,
-        endpoint,
-        handicap,
-        ratio: ratio.estimate,
-        outcome: verdictOf(ratio.estimate, state),
-        seconds,
-      }));
-      if (field) found.push(...(await asTheField(session, server, handicap, pair)));
+      const pair = pairOf(server, handicaps);
+      const found = await bench.use(pair, async (session) => {
+        const outcomes = await compareUntilDecided(session, { limitSeconds: bench.limitSeconds });
+        if (handicap === 0) handicaps = handicapsOf(outcomes);
+        const seconds = session.manifest.seconds.total;
+        const byTurns = outcomes.map(({ endpoint, ratio: { estimate }, state }): Finding => {
+          const outcome = verdictOf(estimate, state);
+          return { way: WAYS.turns, server, endpoint, handicap, ratio: estimate, outcome, seconds };
+        });
+        return field ? [...byTurns, ...(await asTheField(session, server, handicap, pair))] : byTurns;
+      });
       found.forEach(tell);
       findings.push(...found);
-      if (handicap === 0) turns = await handicapsOf(session, server, outcomes, limitSeconds);
     }
   }
   return findings;
@@ -130,25 +101,23 @@ async function asTheField(
   handicap: number,
   pair: readonly [LocalSpec, LocalSpec],
 ): Promise<Finding[]> {
-  const { endpoints } = session.manifest.plan;
-  const runs = endpoints.map(() => pair.map((): number[] => []));
-  const first = 1 + lastBlock(session);
-  for (let block = 0; block < FIELD.blocks; block++) {
+  const { scenarios } = session.manifest.plan;
+  const runs = scenarios.map(() => pair.map((): number[] => []));
+  const first = 1 + lastRestart(session);
+  for (let restart = 0; restart < FIELD.restarts; restart++) {
     const order = Math.random() < 0.5 ? [0, 1] : [1, 0];
     for (const side of order) {
       await withTargets(session, [pair[side] as LocalSpec], async ([target]) => {
         if (!target) return;
-        session.progress.now(`${target.name} alone: run ${block + 1}`);
-        await warmRestarted(session, [target], endpoints);
-        for (const [e, endpoint] of endpoints.entries()) {
-          await warmEndpoint(session, [target], endpoint);
-          const seconds = block === 0 ? FIELD.oneSeconds : FIELD.blockSeconds;
-          runs[e]?.[side]?.push((await solo(session, first + block, endpoint, target, null, seconds)).goodput);
+        await warmAll(session, [target]);
+        for (const [e, scenario] of scenarios.entries()) {
+          const seconds = restart === 0 ? FIELD.oneSeconds : FIELD.restartSeconds;
+          runs[e]?.[side]?.push((await solo(session, first + restart, scenario, target, seconds)).slice.goodput);
         }
       });
     }
   }
-  return endpoints.flatMap((endpoint, e): Finding[] => {
+  return scenarios.flatMap(({ endpoint }, e): Finding[] => {
     const [slow = [], fast = []] = runs[e] ?? [];
     const ratios = fast.map((goodput, i) => goodput / (slow[i] as number));
     const best = Math.max(...fast.slice(1, 4)) / Math.max(...slow.slice(1, 4));

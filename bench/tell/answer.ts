@@ -1,17 +1,18 @@
 import type { Identity } from "../../shared/identity.ts";
 import { SEQUENCE } from "../ask/endpoints.ts";
-import { isTwin, originalOf } from "../ask/names.ts";
+import type { Findings } from "../judge/findings.ts";
 import { type Interval, stateOf } from "../judge/statistics.ts";
 import type { Manifest } from "../keep/manifest.ts";
-import { promiseOf } from "../run/slo.ts";
-import { count, listed, NOT_RANKED, percent, ratio } from "./format.ts";
+import { promiseOf } from "../plan/slo.ts";
+import { count, listed, NOT_RANKED, percent, ratio, twinsAmong, warmingWords } from "./format.ts";
 import type { Endpoint } from "./report.ts";
 
 /** What a run says, in plain words: one thing per line, most useful first. */
-export function answerOf(endpoints: readonly Endpoint[], manifest: Manifest | null): string[] {
+export function answerOf(endpoints: readonly Endpoint[], findings: Findings, manifest: Manifest | null): string[] {
   return [
-    ...twinSays(endpoints),
-    ...notWarm(endpoints),
+    ...twinSays(findings),
+    ...gone(findings),
+    ...notWarm(findings),
     ...capacities(manifest),
     ...firsts(endpoints),
     network(endpoints),
@@ -19,19 +20,32 @@ export function answerOf(endpoints: readonly Endpoint[], manifest: Manifest | nu
     ...neverTold(endpoints),
     ...limits(endpoints),
     ...promises(manifest),
-    ...circumstances(endpoints, manifest),
+    ...atRest(findings),
+    ...circumstances(findings),
   ];
 }
 
 /** Whose numbers are not those of a warm server. */
-function notWarm(endpoints: readonly Endpoint[]): string[] {
-  const found = endpoints.flatMap(({ endpoint, rows }) =>
-    rows.flatMap(({ name, warming }) => (warming ? [`${name} at ${endpoint} (${warming})`] : [])),
-  );
-  return found.length === 0
-    ? []
-    : [`Still warming, so not ranked and not called different from any: ${found.join("; ")}. Raise --warmup.`];
+function notWarm({ warming }: Findings): string[] {
+  if (warming.length === 0) return [];
+  const found = warming.map(({ name, endpoint, how }) => `${name} at ${endpoint} (${warmingWords(how)})`);
+  return [`Still warming, so not ranked and not called different from any: ${found.join("; ")}. Raise --warmup.`];
 }
+
+/** Targets that ended, or answered no more. */
+export const gone = ({ left }: Findings): string[] =>
+  left.map(({ name, restart, scenario, reason }) => {
+    const at = scenario === null ? "at its start" : `at ${scenario}`;
+    return `${name} is left out since restart ${restart}: it was gone ${at}: ${reason}`;
+  });
+
+/** What servers do while they are asked nothing. */
+const atRest = ({ busyAtRest }: Findings): string[] =>
+  busyAtRest.length === 0
+    ? []
+    : [
+        `While they are asked nothing ${listed(busyAtRest.map(({ name, cpu }) => `${name} uses ${percent(cpu)}`))} of a core, which is in no cost above.`,
+      ];
 
 /** Writes per request of the content API. */
 const WRITES: Readonly<Record<string, number>> = { [SEQUENCE]: 3, "POST /content": 1, "POST /users": 1 };
@@ -86,26 +100,27 @@ const KINDS: Readonly<Record<string, string>> = { "/sqlite/": "JSON from SQLite"
 
 /** Who needs the least CPU time, for each kind of work. */
 function firsts(endpoints: readonly Endpoint[]): string[] {
+  const twins = twinsAmong(endpoints);
   const compared = endpoints.flatMap(({ endpoint, comparison }) => (comparison ? [{ endpoint, ...comparison }] : []));
   const start = (endpoint: string) => Object.keys(KINDS).find((start) => endpoint.startsWith(start)) ?? endpoint;
   return [...Map.groupBy(compared, ({ endpoint }) => start(endpoint))].map(([start, of]) => {
     const [only] = of;
     const visible = of.map(({ smallestVisible }) => smallestVisible).sort((a, b) => a - b);
     const sight = [...new Set([visible[0], visible.at(-1)].map((part) => percent(part as number)))].join(" to ");
-    const winners = of.flatMap(({ standings }) => standings.filter(({ first, name }) => first && !isTwin(name)));
+    const winners = of.flatMap(({ standings }) => standings.filter(({ first, name }) => first && !twins.has(name)));
     const wins = [...Map.groupBy(winners, ({ name }) => name)]
       .map(([name, times]) => ({ name, times: times.length }))
       .sort((a, b) => b.times - a.times || (a.name < b.name ? -1 : 1));
     if (only && of.length === 1) {
       const verb = wins.length > 1 ? "tie for" : "needs";
-      const next = only.standings.find(({ first, rank, name }) => !first && rank && !isTwin(name));
+      const next = only.standings.find(({ first, rank, name }) => !first && rank && !twins.has(name));
       const than = next ? `; the next, ${next.name}, needs ${ratio(next.ratioToBest)} times as much` : "";
-      return `${only.endpoint}: ${listed(wins.map(({ name }) => name))} ${verb} the least CPU time per request${than} (smallest visible difference ${sight}).`;
+      return `${only.endpoint}: ${listed(wins.map(({ name }) => name))} ${verb} the least CPU time per request${than} (differences below ${sight} are not detectable).`;
     }
     const byTimes = [...Map.groupBy(wins, ({ times }) => times)].map(
       ([times, all]) => `${listed(all.map(({ name }) => name))} at ${times}`,
     );
-    return `${KINDS[start] ?? start}, ${of.length} endpoints: first or tied for it by CPU time per request are ${byTimes.join(", ")}, no other at any (smallest visible difference ${sight}).`;
+    return `${KINDS[start] ?? start}, ${of.length} endpoints: first or tied for it by CPU time per request are ${byTimes.join(", ")}, no other at any (differences below ${sight} are not detectable).`;
   });
 }
 
@@ -131,7 +146,7 @@ export function choicesOf(endpoints: readonly Endpoint[]) {
 function effects(endpoints: readonly Endpoint[]): string[] {
   return choicesOf(endpoints).map(({ to, from, factor, seen, compared, different }) => {
     const waits = factor === "workers" || factor === "settings";
-    const rates = waits ? seen.map(({ endpoint, goodput }) => ({ endpoint, of: goodput })) : [];
+    const rates = waits ? seen.flatMap(({ endpoint, goodput }) => (goodput ? [{ endpoint, of: goodput }] : [])) : [];
     const ranges = [...extremes(compared, "CPU time"), ...extremes(rates, "requests/s")].join("; ");
     return `${to} instead of ${from}: ${ranges}; different at ${different} of ${compared.length} endpoints.`;
   });
@@ -147,13 +162,13 @@ function extremes(found: readonly { readonly endpoint: string; readonly of: Inte
 /** Pairs that no endpoint told apart. */
 function neverTold(endpoints: readonly Endpoint[]): string[] {
   const pairs = endpoints.flatMap(({ comparison, rows }) => {
-    const left = new Set(rows.flatMap(({ name, warming }) => (warming || isTwin(name) ? [name] : [])));
+    const left = new Set(rows.flatMap(({ name, warming, twinOf }) => (warming || twinOf ? [name] : [])));
     return (comparison?.pairs ?? []).filter(({ a, b }) => !left.has(a) && !left.has(b));
   });
   const alike = [...Map.groupBy(pairs, ({ a, b }) => `${a} and ${b}`)]
     .filter(([, of]) => of.every(({ state }) => state !== "different"))
     .map(([pair]) => pair);
-  return alike.length > 0 ? [`Not told apart at any endpoint: ${alike.join("; ")}.`] : [];
+  return alike.length > 0 ? [`Not distinguishable at any endpoint: ${alike.join("; ")}.`] : [];
 }
 
 /** Whether the network was what was measured. */
@@ -181,41 +196,21 @@ export function limits(endpoints: readonly Endpoint[]): string[] {
   );
 }
 
-/** How a server that was measured twice compares with itself. */
-export const twinsOf = (endpoints: readonly Endpoint[]) =>
-  endpoints.flatMap(({ endpoint, comparison }) =>
-    (comparison?.pairs ?? [])
-      .filter(({ a, b }) => originalOf(a) === originalOf(b))
-      .map((pair) => ({ ...pair, endpoint, name: originalOf(pair.a) })),
-  );
-
-function twinSays(endpoints: readonly Endpoint[]): string[] {
-  const twins = twinsOf(endpoints);
-  const wrong = twins.filter(({ state }) => state === "different");
-  const [first] = twins;
-  if (!first) return [];
-  if (wrong.length === 0) {
-    return [`A/A twin: ${first.name} measured twice is not different at any of ${twins.length} endpoints.`];
-  }
-  const where = wrong.map(({ endpoint, ratio: of }) => `${endpoint} (${ratio(of)})`).join(", ");
-  return [
-    `DO NOT TRUST THIS RUN: ${first.name} measured twice came out different at ${where}: something on this machine treated two copies of one server unequally.`,
-  ];
+/** How a server that was measured twice compares with itself, over all endpoints together. */
+export function twinSays({ twins }: Findings): string[] {
+  return twins.map(({ name, ratio: of, state, endpoints }) => {
+    const seen = `${name} measured twice: ${ratio(of, 3)} of itself over ${endpoints} endpoints`;
+    return state === "different"
+      ? `DO NOT TRUST THIS RUN: ${seen}. Something on this machine treated two copies of one server unequally.`
+      : `A/A twin: ${seen}, as it should be.`;
+  });
 }
 
-export function circumstances(endpoints: readonly Endpoint[], manifest: Manifest | null): string[] {
-  const unranked = endpoints.filter(({ comparison }) => comparison === null);
-  const running = manifest?.plan.targets.some(({ kind }) => kind === "url") ?? false;
-  return [
-    ...(unranked.length > 0
-      ? [
-          `${listed(unranked.map(({ endpoint }) => endpoint))}: not ranked; that takes two servers on one machine, their CPU time and two blocks.`,
-        ]
-      : []),
-    ...(running
-      ? [
-          "Servers that run already are not restarted: how much they differ from start to start is not in these intervals.",
-        ]
-      : []),
-  ];
-}
+export const circumstances = ({ unranked, isRunning }: Findings): string[] => [
+  ...(unranked.length > 0 ? [`${listed(unranked)}: not ranked; that takes two servers and two restarts.`] : []),
+  ...(isRunning
+    ? [
+        "Servers that run already are not restarted: how much they differ from start to start is not in these intervals.",
+      ]
+    : []),
+];

@@ -1,14 +1,12 @@
 /** What a run says in about twelve lines: who needs least, what a choice costs, whether it matters, what the run cannot see. */
 
-import { isTwin } from "../ask/names.ts";
 import { parseCpuList } from "../host/cores.ts";
 import type { Machine } from "../host/machine/identity.ts";
+import type { Findings } from "../judge/findings.ts";
 import { UNRANKED } from "../judge/verdict.ts";
-import { totalSeconds } from "../plan/duration.ts";
-import { hasDuets } from "../plan/plan.ts";
-import { amountsOf, PRESETS } from "../plan/presets.ts";
-import { capacities, choicesOf, circumstances, limits, promises, twinsOf } from "./answer.ts";
-import { count, listed, percent, ratio, word } from "./format.ts";
+import { PRESETS } from "../plan/presets.ts";
+import { capacities, choicesOf, circumstances, gone, limits, promises, twinSays } from "./answer.ts";
+import { count, listed, percent, ratio, twinsAmong, word } from "./format.ts";
 import { type Endpoint, kindOf, type Report } from "./report.ts";
 import { render } from "./text.ts";
 
@@ -22,20 +20,20 @@ const REMEDY = "raise --warmup";
 const ELSEWHERE = new Set(["network-bound", "bandwidth-bound", "rate-limited", "invalid", "service time"]);
 
 export function card(report: Report): string[] {
-  const { endpoints, servers, manifest } = report;
+  const { endpoints, servers, manifest, findings } = report;
   if (kindOf(report) === "capacity") {
     return [
       title(report),
       ...capacities(manifest),
       ...memory(servers),
       ...promises(manifest),
-      ...notWarm(endpoints),
+      ...notWarm(report),
       ...noise(report),
     ];
   }
   return [
     title(report),
-    ...trust(endpoints),
+    ...trust(findings),
     ...least(endpoints),
     ...aligned(choices(endpoints)).map((line) => `  ${line}`),
     ...matters(report).map((line) => `Does it matter? ${line}`),
@@ -46,9 +44,10 @@ export function card(report: Report): string[] {
         remarks: remarks.filter(({ verdict }) => ELSEWHERE.has(verdict)),
       })),
     ),
-    ...circumstances(endpoints, manifest),
+    ...gone(findings),
+    ...circumstances(findings),
     ...promises(manifest),
-    ...notWarm(endpoints),
+    ...notWarm(report),
     ...noise(report),
     ...blind(endpoints),
     ...next(report),
@@ -57,7 +56,7 @@ export function card(report: Report): string[] {
 
 /** The same as four questions, for the page. */
 export function tiles(report: Report): { title: string; lines: string[] }[] {
-  const { endpoints, servers } = report;
+  const { endpoints, servers, findings } = report;
   return [
     { title: "Which?", lines: least(endpoints) },
     {
@@ -72,9 +71,9 @@ export function tiles(report: Report): { title: string; lines: string[] }[] {
       title: "Can I trust it?",
       lines: [
         restarts(report),
-        ...trust(endpoints),
-        ...equalTwins(endpoints),
-        ...notWarm(endpoints),
+        ...twinSays(findings),
+        ...gone(findings),
+        ...notWarm(report),
         ...noise(report),
         ...blind(endpoints),
       ],
@@ -85,10 +84,11 @@ export function tiles(report: Report): { title: string; lines: string[] }[] {
 /** Ratio at which a cell of the heat map has its full colour. */
 const HOTTEST = 4;
 
-/** Servers × endpoints: CPU time per request ÷ the least; `heat` from 0, for a tie with the least, to 1. Null without duets. */
+/** Servers × endpoints: CPU time per request ÷ the least; `heat` from 0, for a tie with the least, to 1. Null without a comparison. */
 export function heatMap(endpoints: readonly Endpoint[]) {
   const compared = endpoints.filter(({ comparison }) => comparison !== null);
   const names = [...new Set(compared.flatMap(({ rows }) => rows.map(({ name }) => name)))];
+  const twins = twinsAmong(compared);
   if (compared.length === 0) return null;
   const cell = ({ endpoint, rows }: Endpoint, server: string) => {
     const { standing, warming } = rows.find(({ name }) => name === server) ?? {};
@@ -104,7 +104,7 @@ export function heatMap(endpoints: readonly Endpoint[]) {
   return {
     columns: compared.map(({ endpoint }) => ({ endpoint, short: shortOf(endpoint) })),
     rows: names
-      .filter((name) => !isTwin(name))
+      .filter((name) => !twins.has(name))
       .sort()
       .map((name) => ({ name, cells: compared.map((endpoint) => cell(endpoint, name)) })),
   };
@@ -114,21 +114,18 @@ export function heatMap(endpoints: readonly Endpoint[]) {
 const shortOf = (endpoint: string) =>
   endpoint.replace(/^\/sqlite\/random-(\d+)fields\/(\d+)$/, "$1×$2").replace(/^\/(\w+)-template$/, "$1");
 
-const presetOf = ({ manifest }: Report) =>
-  (Object.keys(PRESETS) as (keyof typeof PRESETS)[]).find(
-    (name) => PRESETS[name].blocks === manifest?.plan.amount.blocks,
-  );
+const NAMES = { quick: "First look", standard: "Standard run", full: "Full run" };
 
-/** `Standard run: 4 restarts, one server measured twice` */
+/** `Standard run: 12 restarts in 15 min, one server measured twice` */
 function restarts(report: Report): string {
   const { manifest, run, host } = report;
   if (!manifest) return `Run ${run} on ${host}`;
   if (kindOf(report) === "capacity") return "The highest rate that keeps a promise";
-  const preset = presetOf(report);
-  const name =
-    preset === undefined ? "Run" : { quick: "First look", standard: "Standard run", full: "Full run" }[preset];
-  const { blocks, twin } = manifest.plan.amount;
-  return `${name}: ${blocks} restarts, ${twin ? "one server measured twice" : "no self-check"}`;
+  const { preset, amount } = manifest.plan;
+  const name = amount.minutes === PRESETS[preset].minutes ? NAMES[preset] : "Run";
+  const minutes = Math.max(1, Math.round(manifest.seconds.total / 60));
+  const check = amount.twin ? "one server measured twice" : "no self-check";
+  return `${name}: ${manifest.restarts} restarts in ${minutes} min, ${check}`;
 }
 
 function title(report: Report): string {
@@ -143,26 +140,14 @@ function nameOf({ cpu, vendor, model }: Machine): string {
   return model === null ? name : `${name}, model ${model}`;
 }
 
-function trust(endpoints: readonly Endpoint[]): string[] {
-  const twins = twinsOf(endpoints);
-  const wrong = twins.filter(({ state }) => state === "different");
-  return wrong.length === 0
-    ? []
-    : [
-        `DO NOT TRUST IT: ${wrong[0]?.name} measured twice came out different at ${wrong.length} of ${twins.length} endpoints`,
-      ];
-}
-
-function equalTwins(endpoints: readonly Endpoint[]): string[] {
-  const twins = twinsOf(endpoints);
-  return twins.length > 0 && twins.every(({ state }) => state !== "different")
-    ? [`${twins[0]?.name} measured twice is not different at any of ${twins.length} endpoints`]
-    : [];
-}
+/** What forbids to believe it. */
+const trust = ({ twins, ...findings }: Findings): string[] =>
+  twinSays({ ...findings, twins: twins.filter(({ state }) => state === "different") });
 
 function least(endpoints: readonly Endpoint[]): string[] {
   const compared = endpoints.flatMap(({ comparison }) => comparison ?? []);
-  const firsts = compared.flatMap(({ standings }) => standings.filter(({ first, name }) => first && !isTwin(name)));
+  const twins = twinsAmong(endpoints);
+  const firsts = compared.flatMap(({ standings }) => standings.filter(({ first, name }) => first && !twins.has(name)));
   const times = [...Map.groupBy(firsts, ({ name }) => name)].map(([name, of]) => ({ name, times: of.length }));
   const most = Math.max(...times.map(({ times }) => times));
   const names = times.filter(({ times }) => times === most).map(({ name }) => name);
@@ -233,21 +218,20 @@ function memory({ rows }: Endpoint): string[] {
   return of.length === 0 ? [] : [`Memory: ${of.join(", ")}`];
 }
 
-function notWarm(endpoints: readonly Endpoint[]): string[] {
-  const rows = endpoints.flatMap(({ endpoint, rows }) => rows.map((row) => ({ endpoint, ...row })));
-  const warming = rows.filter((row) => row.warming);
-  if (warming.length === 0) return [];
+function notWarm({ endpoints, findings: { warming } }: Report): string[] {
+  const rows = endpoints.reduce((sum, { rows }) => sum + rows.length, 0);
   const [first] = warming;
+  if (!first) return [];
   const others = warming.length === 1 ? "" : ", …";
   return [
-    `Not warm, so not ranked: ${warming.length} of ${rows.length} rows (${first?.name} at ${first?.endpoint}${others}): ${REMEDY}`,
+    `Not warm, so not ranked: ${warming.length} of ${rows} rows (${first.name} at ${first.endpoint}${others}): ${REMEDY}`,
   ];
 }
 
-function noise({ taken }: Report): string[] {
+function noise({ findings: { taken } }: Report): string[] {
   return taken === null || taken < NOISY
     ? []
-    : [`Not quiet: the host and other processes had ${percent(taken)} of the cores' time in the median slice`];
+    : [`Noisy: other work used ${percent(taken)} of the CPU in the median slice`];
 }
 
 function blind(endpoints: readonly Endpoint[]): string[] {
@@ -258,12 +242,11 @@ function blind(endpoints: readonly Endpoint[]): string[] {
   if (!best || !worst) return [];
   const where = ({ endpoint, least }: typeof best) => `${percent(least)} (${endpoint})`;
   const span = sights.length === 1 ? where(best) : `${where(best)} to ${where(worst)}`;
-  return [`Blind below ${span}: a tie means "not known"`];
+  return [`Cannot detect differences below ${span}; ties are inconclusive`];
 }
 
-function next(report: Report): string[] {
-  const { manifest } = report;
-  if (presetOf(report) !== "quick" || !manifest || !hasDuets(manifest.plan)) return [];
-  const standard = { ...manifest.plan, amount: amountsOf(manifest.plan.workload, "standard") };
-  return [`Next: the same with --standard decides (${Math.round(totalSeconds(standard) / 60)} min)`];
+/** Four times as many restarts halve what cannot be detected. */
+function next({ manifest, endpoints }: Report): string[] {
+  if (manifest?.plan.preset !== "quick" || !endpoints.some(({ comparison }) => comparison)) return [];
+  return [`Next: --standard detects about half of that (${PRESETS.standard.minutes} min)`];
 }

@@ -12,7 +12,7 @@ export function foreign(file: string, rows: readonly PlainRow[]): string {
     ...failed(rows),
     repeated === 0
       ? "No row is repeated: how much one server varies from run to run is not known, so nothing can be ranked."
-      : `${repeated} rows are repeated, but not in blocks with the others, so nothing can be ranked.`,
+      : `${repeated} rows are repeated, but not in rounds with the others, so nothing can be ranked.`,
     "./bench.sh http://host:port measures these servers so that it can be told: CPU time per request orders them through any line.",
   ].join("\n");
 }

@@ -1,32 +1,36 @@
 import { SEQUENCE, TRANSACTION } from "../ask/endpoints.ts";
 import type { Comparison, Interval } from "../judge/statistics.ts";
-import type { Row } from "../judge/tables.ts";
-import type { Endpoint, Report } from "./report.ts";
+import type { Row, Warming } from "../judge/tables.ts";
+import type { Endpoint } from "./report.ts";
 
 export const count = (value: number) => Math.round(value).toLocaleString("en-US");
 const ms = (value: number) => value.toFixed(value < 10 ? 2 : 1);
 const mega = (bytes: number) => count(bytes / 1e6);
 export const percent = (part: number) => `${(part * 100).toFixed(part > 0 && part < 0.0995 ? 1 : 0)} %`;
 
-/** A value ± the wider half of its 95 % interval; of few blocks the least and the most. */
+/** A value ± the wider half of its 95 % interval; without one if too few restarts leave it open. */
 export function withInterval(interval: Interval | null, show: (value: number) => string): string {
   if (interval === null || Number.isNaN(interval.estimate)) return "-";
-  const { low, high, isRange } = interval;
-  if (isRange) return low === high ? show(low) : `${show(low)}–${show(high)}`;
   const half = interval.high / interval.estimate - 1;
   const width = Number.isNaN(half) ? "" : half > 1 ? " ±>100%" : ` ±${Math.ceil(half * 100)}%`;
   return show(interval.estimate) + width;
 }
 
-/** An interval of a hundredfold or more, as two blocks may leave it, says nothing and is left out. */
+/** An interval of a hundredfold or more, as two restarts may leave it, says nothing and is left out. */
 const TELLING = 100;
 /** `1.19 (1.12–1.27)` */
 export const ratio = ({ estimate, low, high }: Interval, digits = 2): string =>
   estimate.toFixed(digits) +
-  (low === high || high > TELLING * low ? "" : ` (${low.toFixed(digits)}–${high.toFixed(digits)})`);
+  (low === high || !(high <= TELLING * low) ? "" : ` (${low.toFixed(digits)}–${high.toFixed(digits)})`);
 
 /** Stands where the rank of a server would, and beside its numbers. */
 export const WARMING = "warming";
+
+/** `its cost rose by 8 % while it was measured` */
+export const warmingWords = (how: Warming): string =>
+  how.kind === "before"
+    ? `its cost still changed when the rounds of ${how.restarts} of ${how.of} restarts began`
+    : `its cost ${how.kind} by ${(how.by * 100).toFixed(0)} % while it was measured`;
 
 export const NOT_RANKED = "so not ranked by requests/s";
 /** What forbids a ranking by throughput. @param all servers of the table */
@@ -52,7 +56,7 @@ export const COLUMNS: readonly Column[] = [
     dropOrder: 0,
   },
   { head: "server", show: ({ name }) => name, left: true, dropOrder: 0 },
-  { head: "CPU ÷ best", show: ({ standing }) => (standing ? ratio(standing.ratioToBest) : "-"), dropOrder: 0 },
+  { head: "÷ best", show: ({ standing }) => (standing ? ratio(standing.ratioToBest) : "-"), dropOrder: 0 },
   { head: "CPU µs", show: ({ cpuUsPerRequest }) => withInterval(cpuUsPerRequest, (us) => us.toFixed(1)), dropOrder: 3 },
   { head: "requests/s", show: ({ goodput }) => withInterval(goodput, count), dropOrder: 0 },
   { head: "p50 ms", show: ({ latencyMs }) => withInterval(latencyMs[50], ms), dropOrder: 2 },
@@ -66,17 +70,18 @@ export const COLUMNS: readonly Column[] = [
   },
 ];
 
-/** CPU time per request of one server at all endpoints, as a multiple of the least, and its ties; null without duets. */
+/** CPU time per request of one server at all endpoints, as a multiple of the least, and its ties; null without a comparison. */
 export const overview = (endpoints: readonly Endpoint[]) => {
   if (endpoints.some(({ level }) => level?.unit === "connections")) return ladder(endpoints);
   if (endpoints.every(({ comparison }) => comparison === null)) return null;
+  const isByCpu = endpoints.every(({ by }) => by === "cpu");
   const names = [...new Set(endpoints.flatMap(({ rows }) => rows.map(({ name }) => name)))].sort();
   const cell = ({ rows }: Endpoint, name: string) => {
     const { standing, warming } = rows.find((row) => row.name === name) ?? {};
     return standing ? `${standing.ratioToBest.estimate.toFixed(2)} ${warming ? WARMING : standing.groups}` : "-";
   };
   return {
-    title: "CPU time per request ÷ the least; servers that share a letter in a column are not different",
+    title: `${isByCpu ? "CPU time" : "Time"} per request ÷ the least; servers that share a letter could not be distinguished`,
     head: ["server", ...endpoints.map(({ endpoint }) => endpoint)],
     rows: names.map((name) => [name, ...endpoints.map((endpoint) => cell(endpoint, name))]),
   };
@@ -114,7 +119,7 @@ function stepTable({ endpoint, steps }: Endpoint) {
   };
   return {
     title: `${endpoint}: p50 / p99 of each step, ms`,
-    head: ["server", ...steps.map((step) => step.endpoint.slice(endpoint.length + 1))],
+    head: ["server", ...steps.map(({ step }) => step ?? "")],
     rows: names.map((name) => [name, ...steps.map(({ rows }) => cell(rows, name))]),
   };
 }
@@ -143,7 +148,7 @@ function helpersTable({ endpoint, rows }: Endpoint) {
 function waitsTable({ endpoint, rows }: Endpoint) {
   const seen = rows.filter(({ deadlocks }) => deadlocks !== null);
   if (seen.length === 0) return null;
-  const mean = (interval: Interval | null) => withInterval(interval, (connections) => connections.toFixed(1));
+  const mean = (connections: number | null) => connections?.toFixed(1) ?? "-";
   return {
     title: `${endpoint}: connections to the database at a moment, on average: those that wait for a lock of another transaction, and for the server's next statement in one`,
     head: ["server", "wait for locks", "wait for the server", "deadlocks"],
@@ -179,45 +184,25 @@ function minutes(seconds: number): string {
 }
 
 /** What has to be said of a table's numbers, beneath it. */
-export function notesOf({ endpoint, comparison, apart, load, rows, remarks }: Endpoint): string[] {
-  const note = NOTES[endpoint];
+export function notesOf({ base, comparison, by, apart, load, rows, remarks, noChangeAbove }: Endpoint): string[] {
+  const note = NOTES[base];
   return [
     ...(comparison ? [precisionLine(comparison)] : []),
-    ...(apart.length > 0
-      ? [
-          `Not compared, as their two sides did not run together, or one of them failed, in too many duets: ${listed(apart)}`,
-        ]
-      : []),
+    ...(comparison && by === "rate" ? ["Compared by requests/s, because the CPU time of some cannot be read"] : []),
+    ...(noChangeAbove === null
+      ? []
+      : [`While they were measured no cost changed by more than ${percent(noChangeAbove)}`]),
+    ...(apart.length > 0 ? [`Not compared, because requests failed or a restart is missing: ${listed(apart)}`] : []),
     ...(load === "closed" ? ["Closed loop: latencies are service times"] : []),
     ...(note ? [note] : []),
-    ...rows.flatMap(({ name, warming }) => (warming ? [`${name} is ${WARMING}: ${warming}`] : [])),
-    ...besideLine(rows),
+    ...rows.flatMap(({ name, warming }) => (warming ? [`${name} is ${WARMING}: ${warmingWords(warming)}`] : [])),
     ...remarks.map((remark) => remarkLine(remark, rows.length)),
   ];
 }
 
 /** What a comparison could see. */
-export function precisionLine({ blocks, spread, smallestVisible, components }: Comparison): string {
-  const within = components.within === null ? "" : `, of one duet ${percent(components.within)}`;
-  return `${blocks} blocks; spread ${percent(spread)} (between restarts ${percent(components.between)}${within}); smallest visible difference ${percent(smallestVisible)}`;
-}
-
-/** So much dearer beside another, for sure, is told; light endpoints stay below it. */
-const DEARER = 1.1;
-
-/** Servers that cost more in a duet than alone: what they share, such as caches, is part of their ranking. */
-function besideLine(rows: readonly Row[]): string[] {
-  const dearer = rows.flatMap(({ name, besideToAlone }) =>
-    besideToAlone && !besideToAlone.isRange && besideToAlone.low > DEARER ? [{ name, besideToAlone }] : [],
-  );
-  if (dearer.length === 0) return [];
-  const each = dearer
-    .sort((a, b) => b.besideToAlone.estimate - a.besideToAlone.estimate)
-    .map(({ name, besideToAlone }) => `${name} × ${ratio(besideToAlone)}`);
-  return [
-    `Dearer beside another server, as the ranks have it, than alone, as CPU µs has it: ${listed(each)}; see docs/method.md, "What a duet does not tell"`,
-  ];
-}
+export const precisionLine = ({ restarts, spread, smallestVisible }: Comparison): string =>
+  `${restarts} restarts, which vary by ${percent(spread)}; differences below ${percent(smallestVisible)} are not detectable`;
 
 /** What has to be said of an endpoint's numbers. */
 const NOTES: Readonly<Record<string, string>> = {
@@ -234,23 +219,12 @@ export const SERVER_COLUMNS: readonly Column[] = [
   { head: "RSS MB", show: ({ rssBytes }) => withInterval(rssBytes, mega), dropOrder: 0 },
   { head: "peak MB", show: ({ peakRssBytes }) => withInterval(peakRssBytes, mega), dropOrder: 0 },
   { head: "busiest thread", show: ({ utilization }) => withInterval(utilization, percent), dropOrder: 0 },
+  { head: "CPU at rest", show: ({ cpuAtRest }) => (cpuAtRest === null ? "-" : percent(cpuAtRest)), dropOrder: 0 },
 ];
 
-/** How long servers were slow after a restart; sums and means over the endpoints. */
-export function coldTable(cold: Report["cold"]) {
-  if (cold.length === 0) return null;
-  return {
-    title:
-      "after a restart, over all endpoints: how much more the first window of load cost, and how long until it cost as much as later ones",
-    head: ["server", "cold ÷ warm", "requests", "CPU s"],
-    rows: cold.map(({ name, coldToWarm, requests, cpuSeconds }) => [
-      name,
-      coldToWarm.toFixed(2),
-      count(Math.round(requests / 1e3) * 1e3),
-      cpuSeconds.toFixed(1),
-    ]),
-  };
-}
+/** @returns the names of servers that are another one once more. */
+export const twinsAmong = (endpoints: readonly Pick<Endpoint, "rows">[]): Set<string> =>
+  new Set(endpoints.flatMap(({ rows }) => rows.flatMap(({ name, twinOf }) => (twinOf ? [name] : []))));
 
 /** `bun` of `bun 1.4.5`; `other` of a server that does not say. */
 export const word = (text: string | null): string => text?.split(" ")[0] ?? "other";

@@ -1,16 +1,15 @@
 /** What a change costs: the record that --json prints, and the same as a table. */
 import { markdownTable } from "markdown-table";
-import { originalOf } from "../ask/names.ts";
 import type { GateVerdict } from "../judge/gate.ts";
+import type { Outcome } from "../judge/outcomes.ts";
 import { type Interval, mean, median, sequentialRatio } from "../judge/statistics.ts";
+import type { Manifest } from "../keep/manifest.ts";
 import type { Slice } from "../keep/slices.ts";
-import type { Session } from "../run/session.ts";
-import type { Outcome } from "../run/until-decided.ts";
 import { count } from "./format.ts";
 import { machineLine } from "./machine.ts";
 import { renderText } from "./text.ts";
 
-/** Base and head, and head ÷ base with its 95 % interval; its limits are null where too few blocks leave it open. */
+/** Base and head, and head ÷ base with its 95 % interval; its limits are null where too few restarts leave it open. */
 export interface Measure {
   readonly base: number;
   readonly head: number;
@@ -31,10 +30,10 @@ export interface GateReport {
   readonly head: { readonly name: string; readonly commit: string | null };
   readonly run: string;
   readonly machine: string;
-  /** Restarts of each side. */
-  readonly blocks: number;
+  /** Of each side. */
+  readonly restarts: number;
   readonly seconds: number;
-  /** Part of the time in which the host or other processes had the cores, in the median duet. */
+  /** Part of the time in which the host or other processes had the cores, in the median slice. */
   readonly taken: number | null;
   readonly endpoints: readonly {
     readonly endpoint: string;
@@ -45,7 +44,7 @@ export interface GateReport {
     readonly p99Ms: (Measure & { readonly rate: number }) | null;
     /** A second copy of base ÷ the first; nothing but the instrument's noise. */
     readonly guard: Pick<Measure, "ratio" | "low" | "high"> | null;
-    /** Blocks in which one of them was not warm. */
+    /** Restarts in which one of them was not warm. */
     readonly warming: number;
   }[];
   /** After load, and the most since the start. */
@@ -56,20 +55,22 @@ export interface GateReport {
 
 type Names = { readonly base: string; readonly head: string };
 
-/**
- * @param names of the targets; the second copy of base has a name that begins with the first's
- * @param verdicts one per outcome, null where nothing was asked
- */
+/** What a gate measured. */
+export interface GateRun {
+  readonly manifest: Manifest;
+  readonly slices: readonly Slice[];
+}
+
+/** @param verdicts one per outcome, null if nothing was asked */
 export function gateReport(
-  { manifest, slices }: Pick<Session, "manifest" | "slices">,
+  { manifest, slices }: GateRun,
   { base, head }: Pick<GateReport, "base" | "head">,
   outcomes: readonly Outcome[],
   asked: Pick<GateReport, "verdict" | "reason" | "failAbove">,
   verdicts: readonly (GateVerdict | null)[],
 ): GateReport {
   const names = { base: base.name, head: head.name };
-  const duets = slices.filter(({ kind, verdict }) => kind === "duet" && verdict !== "void");
-  const takenTimes = duets.flatMap(({ taken }) => taken ?? []);
+  const takenTimes = slices.flatMap(({ taken }) => taken ?? []);
   return {
     version: 1,
     ...asked,
@@ -77,52 +78,52 @@ export function gateReport(
     head,
     run: manifest.run,
     machine: machineLine(manifest),
-    blocks: manifest.blocks.length,
-    seconds: Math.max(0, ...outcomes.map(({ seconds }) => seconds)),
+    restarts: manifest.restarts,
+    seconds: manifest.seconds.total,
     taken: takenTimes.length > 0 ? median(takenTimes) : null,
     endpoints: outcomes.map((one, i) => {
-      const at = duets.filter(({ endpoint }) => endpoint === one.endpoint);
-      const open = slices.filter(({ kind, endpoint }) => kind === "open" && endpoint === one.endpoint);
-      const baseUs = measureOf(at, names, "cpuUsPerRequest")?.base ?? Number.NaN;
-      const p99 = measureOf(open, names, "p99Ms");
+      const at = slices.filter(({ scenario }) => scenario === one.endpoint);
+      const baseUs = one.baseUs.length > 0 ? Math.exp(mean(one.baseUs.map(Math.log))) : Number.NaN;
+      const p99 = measureOf(at, names, "p99Ms");
       return {
         endpoint: one.endpoint,
         verdict: verdicts[i] ?? null,
         cpuUs: { base: baseUs, head: baseUs * one.ratio.estimate, ...limitsOf(one.ratio) },
-        p99Ms: p99 && { ...p99, rate: open[0]?.targetRate ?? 0 },
+        p99Ms: p99 && { ...p99, rate: at[0]?.targetRate ?? 0 },
         guard: one.guard && limitsOf(one.guard.ratio),
         warming: one.warming,
       };
     }),
-    rssBytes: measureOf(duets, names, "rssBytes"),
-    peakRssBytes: measureOf(duets, names, "peakRssBytes"),
-    startupMs: measureOf(duets, names, "startupMs"),
+    rssBytes: measureOf(slices, names, "rssBytes"),
+    peakRssBytes: measureOf(slices, names, "peakRssBytes"),
+    startupMs: measureOf(slices, names, "startupMs"),
   };
 }
 
-/** A limit beyond all measure, as two blocks may leave it, says nothing. */
+/** A limit beyond all measure, as two restarts may leave it, says nothing. */
 const limitsOf = ({ estimate, low, high }: Interval): Pick<Measure, "ratio" | "low" | "high"> =>
   Number.isFinite(high) && high < 100 * low
     ? { ratio: estimate, low, high }
     : { ratio: estimate, low: null, high: null };
 
-/** Block by block, each side's mean; null where no block has both. */
+/** Restart by restart, each side's mean; null if no restart has both. */
 function measureOf(
   slices: readonly Slice[],
   { base, head }: Names,
-  field: "cpuUsPerRequest" | "p99Ms" | "rssBytes" | "peakRssBytes" | "startupMs",
+  field: "p99Ms" | "rssBytes" | "peakRssBytes" | "startupMs",
 ): Measure | null {
-  const blocks = [...Map.groupBy(slices, ({ block }) => block).values()].flatMap((ofBlock) => {
-    const of = (isSide: (name: string) => boolean) =>
-      mean(ofBlock.flatMap((slice) => (isSide(slice.name) && slice[field] ? [Math.log(slice[field])] : [])));
-    const one = { base: of((name) => name !== head && originalOf(name) === base), head: of((name) => name === head) };
+  const restarts = [...Map.groupBy(slices, ({ restart }) => restart).values()].flatMap((all) => {
+    const of = (isSide: (slice: Slice) => boolean) =>
+      mean(all.flatMap((slice) => (isSide(slice) && slice[field] ? [Math.log(slice[field])] : [])));
+    const isBase = ({ name, twinOf }: Slice) => name === base || twinOf === base;
+    const one = { base: of(isBase), head: of(({ name }) => name === head) };
     return Number.isNaN(one.base + one.head) ? [] : [one];
   });
-  if (blocks.length === 0) return null;
+  if (restarts.length === 0) return null;
   return {
-    base: Math.exp(mean(blocks.map(({ base }) => base))),
-    head: Math.exp(mean(blocks.map(({ head }) => head))),
-    ...limitsOf(sequentialRatio(blocks.map(({ base, head }) => head - base))),
+    base: Math.exp(mean(restarts.map(({ base }) => base))),
+    head: Math.exp(mean(restarts.map(({ head }) => head))),
+    ...limitsOf(sequentialRatio(restarts.map(({ base, head }) => head - base))),
   };
 }
 
@@ -169,11 +170,11 @@ export function headline({ verdict, reason, failAbove, base, head, endpoints }: 
 }
 
 /** How sure it is, in sentences. */
-function grounds({ base, blocks, seconds, endpoints, machine, taken }: GateReport): string[] {
+function grounds({ base, restarts, seconds, endpoints, machine, taken }: GateReport): string[] {
   const guards = endpoints.flatMap(({ endpoint, guard }) => (guard ? [`${change(guard)} at ${endpoint}`] : []));
   const cold = endpoints.filter(({ warming }) => warming > 0);
   return [
-    `${blocks} restarts of each side in ${seconds.toFixed(0)} s; 95 % intervals, of CPU time at all endpoints at once.`,
+    `${restarts} restarts of each side in ${seconds.toFixed(0)} s; 95 % intervals, of CPU time at all endpoints at once.`,
     ...(guards.length > 0
       ? [`${base.name} against a copy of itself, where only noise is seen: ${guards.join(", ")}.`]
       : []),

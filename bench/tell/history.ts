@@ -23,7 +23,7 @@ export interface Series {
 }
 
 /** Fewer runs than this show no change. */
-const LEAST_RUNS = 6;
+const LEAST_RUNS = 8;
 
 /** @param file results.csv, or one like it; oldest run first. @throws UsageError */
 export function readHistory(file: string): Series[] {
@@ -39,26 +39,29 @@ export function readHistory(file: string): Series[] {
   const all = [...Map.groupBy(measured, ({ Endpoint }) => Endpoint)].flatMap(([endpoint, of]) =>
     seriesOf(endpoint, of),
   );
-  if (all.some(({ runs }) => runs.length >= LEAST_RUNS)) return all.filter(({ runs }) => runs.length >= LEAST_RUNS);
+  const long = all.filter(({ runs }) => runs.length >= LEAST_RUNS);
+  if (long.length > 0) return long.map((series) => ({ ...series, levels: levelsOf(series, long.length) }));
   const most = Math.max(0, ...all.map(({ runs }) => runs.length));
   throw new UsageError(`--history "${file}" has ${most} runs of one server: a change is seen in ${LEAST_RUNS} or more`);
 }
 
-function seriesOf(endpoint: string, rows: readonly Record<string, string>[]): Series[] {
+/** On the log scale a change is as clear upwards as downwards. @param many series that are shown, which may all be still */
+const levelsOf = ({ values }: Pick<Series, "values">, many: number) =>
+  levels(values.map(Math.log), many).map(({ from, level }) => ({ from, level: Math.exp(level) }));
+
+function seriesOf(endpoint: string, rows: readonly Record<string, string>[]): Omit<Series, "levels">[] {
   const byName = Map.groupBy(rows, ({ Name = "" }) => Name);
   const runs = new Set(rows.map(({ Run }) => Run));
   const inAll = [...byName].filter(([, of]) => of.every(({ CpuToLeast }) => CpuToLeast) && of.length === runs.size);
   const against = byName.size > 1 ? (inAll.map(([name]) => name).sort()[0] ?? null) : null;
   const ofRun = new Map(byName.get(against ?? "")?.map(({ Run, CpuToLeast }) => [Run, Number(CpuToLeast)]));
-  return [...byName].flatMap(([name, of]): Series[] => {
+  return [...byName].flatMap(([name, of]): Omit<Series, "levels">[] => {
     if (name === against) return [];
     const sorted = of.toSorted((a, b) => ((a.Run ?? "") < (b.Run ?? "") ? -1 : 1));
     const values = sorted.map(({ Run, CpuToLeast, CpuUsPerRequest }) =>
       against === null ? Number(CpuUsPerRequest) : Number(CpuToLeast) / (ofRun.get(Run) as number),
     );
-    // On the log scale a change is as clear upwards as downwards.
-    const steps = levels(values.map(Math.log)).map(({ from, level }) => ({ from, level: Math.exp(level) }));
-    return [{ name, endpoint, against, runs: sorted.map(({ Run = "" }) => Run), values, levels: steps }];
+    return [{ name, endpoint, against, runs: sorted.map(({ Run = "" }) => Run), values }];
   });
 }
 

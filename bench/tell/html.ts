@@ -1,21 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Eta } from "eta";
-import { withoutLoad } from "../ask/names.ts";
 import { shortJson } from "../keep/files.ts";
-import type { Turn } from "../plan/plan.ts";
 import { heatMap, tiles } from "./card.ts";
-import {
-  COLUMNS,
-  coldTable,
-  notesOf,
-  otherTables,
-  overview,
-  precisionLine,
-  ratio,
-  SERVER_COLUMNS,
-  word,
-} from "./format.ts";
+import { COLUMNS, notesOf, otherTables, overview, precisionLine, ratio, SERVER_COLUMNS, word } from "./format.ts";
 import { COLORS, markOf, SHAPES } from "./page/charts.ts";
 import { TYPICAL } from "./picture.ts";
 import { type Endpoint, PERCENTILES, type Report } from "./report.ts";
@@ -25,10 +13,8 @@ const folder = join(import.meta.dirname, "page");
 /** @returns one file that needs no other: charts for eyes, the same numbers as tables, a filter. */
 export async function html(report: Report): Promise<string> {
   const eta = new Eta({ views: folder });
-  // What is drawn stands in the data of the charts.
-  const { histograms, blocks, ...rest } = report.manifest ?? { histograms: {}, blocks: [] };
-  const order = ({ name, partner, steps }: Turn) => [name, partner, ...steps.map(({ endpoint }) => endpoint)].join(" ");
-  const manifest = { ...rest, blocks: blocks.map(({ block, turns }) => ({ block, turns: turns.map(order) })) };
+  // What is drawn stands in the data of the charts, and turns are many.
+  const { histograms, turns, ...manifest } = report.manifest ?? { histograms: {}, turns: [] };
   return eta.render("page", {
     report,
     manifest,
@@ -40,10 +26,8 @@ export async function html(report: Report): Promise<string> {
     overview: overview(report.endpoints),
     notesOf,
     ratio,
-    withoutLoad,
     precisionLine,
     otherTables,
-    cold: coldTable(report.cold),
     word,
     legend: legendOf(report),
     filters: filtersOf(report),
@@ -77,8 +61,9 @@ function filtersOf({ endpoints }: Report): Record<string, string[]> {
 /** What charts draw; all else stands in the tables. */
 const drawn = ({ comparison, rows, ...endpoint }: Endpoint) => ({
   ...endpoint,
-  rows: rows.map(({ name, runtime, framework, driver, warming, standing, cpuUsPerRequest, goodput, latencyMs }) => ({
-    ...{ name, runtime, framework, driver, warming, standing, cpuUsPerRequest, goodput },
+  rows: rows.map(({ latencyMs, cpuUsPerRequest, goodput, standing, warming, ...row }) => ({
+    ...{ name: row.name, runtime: row.runtime, framework: row.framework, driver: row.driver, twinOf: row.twinOf },
+    ...{ cpuUsPerRequest, goodput, standing, warming },
     latencyMs: { 99: latencyMs[99] },
   })),
   comparison: comparison && { effects: comparison.effects },

@@ -1,25 +1,22 @@
-/** One line each: what a plan will do, what came out of `duet`, `tax`, `--slo` and `self-test`. */
-
-import { nameOfTwin } from "../ask/names.ts";
+/** One line each: what a plan will do, what came out of `compare`, `tax`, `--slo` and `self-test`. */
 import { isHere } from "../ask/targets.ts";
 import type { Cores } from "../host/cores.ts";
 import { EXIT } from "../judge/gate.ts";
+import type { Outcome } from "../judge/outcomes.ts";
 import { meanInterval, median, proportionInterval } from "../judge/statistics.ts";
-import { totalSeconds } from "../plan/duration.ts";
-import { orderOf, type Plan } from "../plan/plan.ts";
+import type { Capacity, Manifest } from "../keep/manifest.ts";
+import type { Plan } from "../plan/plan.ts";
+import { promiseOf, type Slo } from "../plan/slo.ts";
 import { type Idle, QUOTA } from "../run/idle.ts";
-import { type Capacity, promiseOf, type Slo } from "../run/slo.ts";
-import type { Outcome } from "../run/until-decided.ts";
 import type { GateFinding } from "../self-test/gates.ts";
 import type { ScheduleFinding } from "../self-test/schedules.ts";
 import type { Finding } from "../self-test/self-test.ts";
-import { percent, ratio } from "./format.ts";
+import { percent, ratio, warmingWords } from "./format.ts";
 import { render, renderText } from "./text.ts";
 
 /** What a plan will do, how long and on which cores. */
 export function describe(plan: Plan, cores: Cores | null): string {
-  const { targets, endpoints, connections, agents, amount } = plan;
-  const minutes = Math.max(1, Math.round(totalSeconds(plan) / 60));
+  const { targets, scenarios, connections, agents, amount } = plan;
   const where = () => {
     if (agents.length > 0) return `; load from ${agents.join(", ")}`;
     if (!targets.every(isHere)) return "";
@@ -27,38 +24,30 @@ export function describe(plan: Plan, cores: Cores | null): string {
     const pinned = targets.every(({ kind }) => kind !== "url");
     return `; generator on cores ${cores.generator}, servers on ${pinned ? cores.server : "whichever they choose"}`;
   };
-  return `${targets.length} servers × ${endpoints.length} endpoints, ${connections} connections, ${amount.blocks} blocks: about ${minutes} min${where()}`;
+  const minutes = amount.minutes < 1 ? `${Math.round(amount.minutes * 60)} s` : `${amount.minutes} min`;
+  return `${targets.length} servers × ${scenarios.length} endpoints, ${connections} connections: ${minutes}, as many restarts as fit, at least two${where()}`;
 }
 
-/** What every block will do, in this order. */
-export function order(plan: Plan): string {
-  const names = plan.targets.map((spec, i) =>
-    nameOfTwin(
-      spec.kind === "url" ? (spec.name ?? spec.url) : spec.name,
-      i > 0 && plan.amount.twin && i === plan.targets.length - 1 ? 2 : 1,
-    ),
-  );
-  return Array.from({ length: plan.amount.blocks }, (_, i) => [
-    `block ${i + 1}`,
-    ...orderOf(plan, i + 1, names, names).map(({ name, partner, steps }) => {
-      const with_ = partner === null ? "" : ` with ${partner}`;
-      return `  ${name}${with_}: ${steps.map(({ endpoint }) => endpoint).join(" ") || "warm-up only"}`;
-    }),
-  ])
-    .flat()
-    .join("\n");
-}
+/** What will be started or loaded, and at what. */
+export const targetLines = ({ targets, scenarios }: Plan): string[] => [
+  `servers: ${targets.map((spec) => (spec.kind === "url" && spec.name !== spec.url ? `${spec.name} (${spec.url})` : spec.name)).join(" ")}`,
+  `endpoints: ${scenarios.map(({ name }) => name).join(" ")}`,
+];
 
 /** One line for two targets at one endpoint. */
-export function outcome(pair: string, one: Outcome): string {
-  const { endpoint, ratio: of, state, logRatios, smallestVisible, warming, seconds } = one;
+export function outcome(pair: string, one: Outcome, { seconds }: Pick<Manifest, "seconds">): string {
+  const { endpoint, by, ratio: of, state, logRatios, smallestVisible, warming } = one;
   if (logRatios.length === 0)
-    return `${pair} ${endpoint}: not measured in ${seconds.toFixed(0)} s, as all its duets were void: the two sides did not run together, or one failed`;
-  const cold = warming > 0 ? `; still warming in ${warming} of ${logRatios.length} blocks: raise --warmup` : "";
+    return `${pair} ${endpoint}: not measured in ${seconds.total.toFixed(0)} s: requests failed, or a server was gone`;
+  const cold = warming > 0 ? `; still warming in ${warming} of ${logRatios.length} restarts: raise --warmup` : "";
   const visible =
-    smallestVisible < 1 ? `smallest visible difference ${percent(smallestVisible)}` : "too few to see a difference";
-  return `${pair} ${endpoint}: ${ratio(of, 3)} of the CPU time per request, ${state}; ${logRatios.length} blocks in ${seconds.toFixed(0)} s, ${visible}${cold}`;
+    smallestVisible < 1
+      ? `differences below ${percent(smallestVisible)} are not detectable`
+      : "too few to detect a difference";
+  const what = by === "cpu" ? "CPU time per request" : "time per request";
+  return `${pair} ${endpoint}: ${ratio(of, 3)} of the ${what}, ${STATES[state]}; ${logRatios.length} restarts in ${seconds.total.toFixed(0)} s, ${visible}${cold}`;
 }
+const STATES = { different: "different", equivalent: "equivalent", undecided: "not distinguishable" } as const;
 
 /** One line for the highest rate that keeps a promise. */
 export function capacityLine(name: string, endpoint: string, slo: Slo, capacity: Capacity): string {
@@ -111,9 +100,13 @@ export function idleTable(seen: readonly Idle[]): string {
   const quarter = rows.every((row) => row[2] === "-") ? " (control groups cannot be made here)" : "";
   return [
     renderText(["", "start ms", `with ${QUOTA} core`, "MB", "MB per 1,000 idle", "CPU % idle"], rows),
-    `Medians of ${seen.length / rows.length} starts, with the least and the most${quarter}. Idle: 1,000 connections that each asked once.`,
+    `Medians of ${startsOf(seen)} starts, with the least and the most${quarter}. Idle: 1,000 connections that each asked once.`,
   ].join("\n\n");
 }
+
+/** Of each server, one that is measured twice as well. */
+const startsOf = (seen: readonly Idle[]): number =>
+  Math.max(...[...Map.groupBy(seen, ({ name }) => name).values()].map(({ length }) => length));
 
 /** One line for what one way said of one pair. */
 export function found({ way, server, endpoint, handicap, ratio, outcome, seconds }: Finding): string {
@@ -123,8 +116,9 @@ export function found({ way, server, endpoint, handicap, ratio, outcome, seconds
 
 /** One line for a server of known cost. */
 export function scheduleLine({ schedule, ratio: of, warming, isRight }: ScheduleFinding): string {
-  const state = warming === null ? "called steady" : `called warming: ${warming}`;
-  return `${isRight ? "right" : "WRONG"}: ${schedule}: ${ratio(of, 3)} of what it settles at, ${state}`;
+  const state = warming === null ? "called steady" : `called warming: ${warmingWords(warming)}`;
+  const verdict = isRight === null ? "UNDECIDED" : isRight ? "right" : "WRONG";
+  return `${verdict}: ${schedule}: ${ratio(of, 3)} of what it settles at, ${state}`;
 }
 
 /** How often each way of measuring was wrong, with its exact 95 % interval. */

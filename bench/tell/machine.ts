@@ -91,7 +91,7 @@ function meanwhile(slices: readonly Slice[]): string[] {
   if (parts.length === 0) return [];
   const at = (part: number) => percent(parts[Math.floor(part * (parts.length - 1))] as number);
   const starved = slices.filter(({ verdict }) => verdict === "starved").length;
-  const again = starved === 0 ? "" : `; ${starved} slices alone were starved, and made again`;
+  const again = starved === 0 ? "" : `; ${starved} slices were starved`;
   return [
     `While it measured, the host or other processes had ${at(0.5)} of the cores' time in the median slice and more than ${at(0.9)} in one of ten${again}.`,
   ];
@@ -101,7 +101,7 @@ function taken(seen: Fingerprints): string[] {
   const [stolen, others] = [most(seen.map(({ stolen }) => stolen)), most(seen.map(({ others }) => others))];
   if (stolen < TAKEN && others < TAKEN) return [];
   return [
-    `It was not quiet: before or after a block the host kept up to ${percent(stolen)} of the cores' time, and other processes had up to ${percent(others)}.`,
+    `It was not quiet: before or after a restart the host kept up to ${percent(stolen)} of the cores' time, and other processes had up to ${percent(others)}.`,
   ];
 }
 
@@ -116,7 +116,7 @@ function changes(seen: Fingerprints): string[] {
   });
   return moved.length === 0
     ? []
-    : [`It changed during the run: ${listed(moved)}. Duets cancel what both sides share; absolute numbers do not.`];
+    : [`It changed during the run: ${listed(moved)}. Ratios are of the same seconds; absolute numbers are not.`];
 }
 
 function mitigations({ mitigations }: Machine): string {

@@ -1,6 +1,5 @@
 /** The same question on several machines: side by side, none of them the answer. */
 import { markdownTable } from "markdown-table";
-import { isTwin } from "../ask/names.ts";
 import { median, stateOf } from "../judge/statistics.ts";
 import { percent, WARMING } from "./format.ts";
 import { duration, machineLine } from "./machine.ts";
@@ -42,8 +41,8 @@ export function sideBySide(reports: readonly Report[]): string {
 export function acrossRuns(reports: readonly Report[]) {
   const rows = reports.flatMap(({ endpoints }) =>
     endpoints.flatMap(({ endpoint, rows }) =>
-      rows.flatMap(({ name, standing, warming }) =>
-        standing && !isTwin(name)
+      rows.flatMap(({ name, standing, warming, twinOf }) =>
+        standing && !twinOf
           ? [{ endpoint, name, warming, groups: standing.groups, ratio: standing.ratioToBest.estimate }]
           : [],
       ),
@@ -98,9 +97,9 @@ export function machinesPage(reports: readonly Report[]): string {
         `${most(({ stolen }) => stolen)}, ${most(({ others }) => others)}`,
       ],
       [
-        "blocks; smallest visible difference",
+        "restarts; differences not detectable below",
         visible.length > 0
-          ? `${report.manifest?.blocks.length}; ${percent(Math.min(...visible))} to ${percent(Math.max(...visible))}`
+          ? `${report.manifest?.restarts}; ${percent(Math.min(...visible))} to ${percent(Math.max(...visible))}`
           : "-",
       ],
       ["rows still warming", `${warming} of ${report.endpoints.reduce((sum, { rows }) => sum + rows.length, 0)}`],
@@ -110,7 +109,7 @@ export function machinesPage(reports: readonly Report[]): string {
   return [
     "# Machines",
     "What a server costs depends on the machine, and so do ratios of two servers: the more of a request is HTTP, the more. So each run here stands beside the machine that it was measured on; none of them is _the_ answer. Written by `./bench.sh report --readme`.",
-    "To add yours: run `./bench.sh --standard`, `zstd -19` its two files in results/, move them to docs/runs/, run `./bench.sh report --readme`, and send all that changed as a pull request.",
+    "To add yours: run `./bench.sh --standard`, `zstd -19` its three files in results/, move them to docs/runs/, run `./bench.sh report --readme`, and send all that changed as a pull request.",
     "## What each choice costs",
     "CPU time per request of one choice ÷ another, averaged over all pairs of servers that differ in nothing else: the least and the most over the endpoints, and at how many of them it is shown to differ from 1.",
     sideBySide(reports),

@@ -1,14 +1,13 @@
 import { markdownTable } from "markdown-table";
 import type { Row } from "../judge/tables.ts";
-import { COLUMNS, type Column, coldTable, notesOf, otherTables, overview, SERVER_COLUMNS } from "./format.ts";
+import { COLUMNS, type Column, notesOf, otherTables, overview, SERVER_COLUMNS } from "./format.ts";
 import { acrossRuns } from "./machines.ts";
 import type { Endpoint, Report } from "./report.ts";
 import { summary } from "./terminal.ts";
 
 /** The answer, CPU time of all servers at all endpoints, and each endpoint's table folded. */
-export function markdown({ run, host, machine, answer, endpoints, servers, cold }: Report): string {
+export function markdown({ run, host, machine, answer, endpoints, servers }: Report): string {
   const together = overview(endpoints);
-  const slow = coldTable(cold);
   return [
     `Run ${run} on ${host}${machine.length > 0 ? `: ${machine[0]}` : "."}`,
     ...(machine.length > 1 ? [fold("This machine", machine.slice(1))] : []),
@@ -16,7 +15,6 @@ export function markdown({ run, host, machine, answer, endpoints, servers, cold 
     ...(together ? [`${together.title}.`, table(together.head, together.rows, (i) => i === 0)] : []),
     ...endpoints.map(folded),
     fold(`Servers, after ${servers.endpoint}`, [tableOf(SERVER_COLUMNS, servers.rows)]),
-    ...(slow ? [fold("After a restart", [`${slow.title}:`, table(slow.head, slow.rows, (i) => i === 0)])] : []),
   ].join("\n\n");
 }
 

@@ -1,65 +1,76 @@
+import { clearScreenDown, moveCursor } from "node:readline";
 import { SingleBar } from "cli-progress";
+import type { Progress } from "../run/progress.ts";
 import { percent } from "./format.ts";
 
-/** What runs now, how much is done and the time left: a bar on a terminal, a line per step elsewhere. */
-export interface Progress {
-  now(what: string): void;
-  /** @param seconds of the plan's estimate that are behind us */
-  done(seconds: number): void;
-  /** Prints a line that stays. */
-  say(line: string): void;
-  stop(): void;
-}
-
-/** @param total seconds that it will take */
+/** A bar on a terminal, with the last table above it; a line per step elsewhere. @param total seconds that it will take */
 export function showProgress(total: number): Progress {
-  const since = performance.now();
   let behind = 0;
+  let since = performance.now();
   let what = "starting";
+  const spent = () => Math.min(total, behind + (performance.now() - since) / 1e3);
+  const at = (seconds: number) => {
+    behind = seconds;
+    since = performance.now();
+  };
   const left = () => {
-    const pace = behind > 0 ? (performance.now() - since) / 1e3 / behind : 1;
-    const seconds = Math.max(0, total - behind) * pace;
+    const seconds = total - spent();
     return seconds < 90 ? `${Math.ceil(seconds)} s` : `${Math.ceil(seconds / 60)} min`;
   };
-  const step = () => what.split(":")[0];
-  if (!process.stderr.isTTY) {
+  return process.stderr.isTTY ? onTerminal() : inPipe();
+
+  function inPipe(): Progress {
+    const step = () => what.split(":")[0];
     return {
-      now: (next) => {
+      now(next) {
         const before = step();
         what = next;
-        if (step() === before) return;
-        console.error(`${percent(Math.min(1, behind / total))} done, ${left()} left: ${what}`);
+        if (step() !== before) console.error(`${percent(spent() / total)} done, ${left()} left: ${what}`);
       },
-      done: (seconds) => {
-        behind += seconds;
-      },
+      at,
       say: (line) => console.log(line),
+      redraw: (text) => console.error(text),
       stop: () => {},
     };
   }
-  const bar = new SingleBar({
-    format: "{bar} {percentage} % | {left} left | {what}",
-    barsize: 20,
-    clearOnComplete: true,
-    hideCursor: null,
-  });
-  const show = () => bar.update(Math.min(behind, total), { left: left(), what });
-  const begin = () => bar.start(total, Math.min(behind, total), { left: left(), what });
-  begin();
-  return {
-    now: (next) => {
-      what = next;
-      show();
-    },
-    done: (seconds) => {
-      behind += seconds;
-      show();
-    },
-    say: (line) => {
-      bar.stop();
-      console.log(line);
-      begin();
-    },
-    stop: () => bar.stop(),
-  };
+
+  function onTerminal(): Progress {
+    const bar = new SingleBar({
+      format: "{bar} {percentage} % | {left} left | {what}",
+      barsize: 20,
+      clearOnComplete: true,
+      hideCursor: null,
+    });
+    let drawn = 0;
+    const show = () => bar.update(spent(), { left: left(), what });
+    const begin = () => bar.start(total, spent(), { left: left(), what });
+    begin();
+    return {
+      now(next) {
+        what = next;
+        show();
+      },
+      at(seconds) {
+        at(seconds);
+        show();
+      },
+      say(line) {
+        bar.stop();
+        console.log(line);
+        drawn = 0;
+        begin();
+      },
+      redraw(text) {
+        bar.stop();
+        if (drawn > 0) {
+          moveCursor(process.stderr, 0, -drawn);
+          clearScreenDown(process.stderr);
+        }
+        process.stderr.write(`${text}\n`);
+        drawn = text.split("\n").length;
+        begin();
+      },
+      stop: () => bar.stop(),
+    };
+  }
 }

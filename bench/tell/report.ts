@@ -1,8 +1,7 @@
 import { WORKLOADS, type Workload } from "../ask/endpoints.ts";
-import { partsOf } from "../ask/names.ts";
-import { STACKS } from "../ask/targets.ts";
+import { stackOf } from "../ask/targets.ts";
 import type { MainEffect } from "../judge/effects.ts";
-import type { Coldness } from "../judge/steadiness.ts";
+import type { Findings } from "../judge/findings.ts";
 import type { Table } from "../judge/tables.ts";
 import type { Manifest } from "../keep/manifest.ts";
 
@@ -17,10 +16,7 @@ export interface Report {
   readonly answer: readonly string[];
   /** What the machine was, in plain words. */
   readonly machine: readonly string[];
-  /** Part of the time that the host and other processes had the cores in the median slice; null if that was not seen. */
-  readonly taken: number | null;
-  /** How long each server was slow after a restart, all endpoints together, quickest first; empty where that is not known. */
-  readonly cold: readonly (Coldness & { readonly name: string })[];
+  readonly findings: Findings;
   readonly endpoints: readonly Endpoint[];
   /** The endpoint after which memory is shown: the one that needs most of it. */
   readonly servers: Endpoint;
@@ -33,12 +29,6 @@ export interface Endpoint extends Table {
   readonly steps: readonly Table[];
   /** Latency at each of PERCENTILES, ms; of servers whose histograms are known. */
   readonly curves: readonly { readonly name: string; readonly ms: readonly number[] }[];
-  /** Cost ÷ cost when warm, window by window after a restart: geometric means over the blocks. */
-  readonly warmups: readonly {
-    readonly name: string;
-    readonly requests: readonly number[];
-    readonly cost: readonly number[];
-  }[];
 }
 
 /** Where the curve of latencies is drawn. */
@@ -53,10 +43,10 @@ export const newestOf = (reports: readonly Report[]): Map<Kind, Report> =>
 
 export function kindOf({ endpoints, manifest }: Report): Kind {
   if (Object.keys(manifest?.capacities ?? {}).length > 0) return "capacity";
-  const names = new Set(endpoints.map(({ endpoint }) => endpoint));
+  const names = new Set(endpoints.map(({ base }) => base));
   const workloads = Object.keys(WORKLOADS) as Workload[];
   const workload =
     workloads.find((workload) => WORKLOADS[workload].endpoints.some((endpoint) => names.has(endpoint))) ?? "read";
-  if (!endpoints.some(({ rows }) => rows.some(({ name }) => partsOf(name).server in STACKS))) return workload;
+  if (!endpoints.some(({ rows }) => rows.some(({ server }) => stackOf(server ?? "")))) return workload;
   return endpoints.every(({ load }) => load === "open") ? "stacks-rate" : `stacks-${workload}`;
 }

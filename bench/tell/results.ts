@@ -1,5 +1,6 @@
 import { rounded } from "../keep/files.ts";
 import type { ResultRow } from "../keep/results.ts";
+import { warmingWords } from "./format.ts";
 import type { Report } from "./report.ts";
 
 /** @returns what results.csv keeps of a run. */
@@ -11,7 +12,7 @@ export function resultRows({ endpoints, run, host }: Report): ResultRow[] {
       Requests: row.requests,
       "Error Count": row.errors,
       AvgMs: short(row.averageMs),
-      QPS: short(row.goodput.estimate),
+      QPS: short(row.perSecond),
       P50Ms: short(row.latencyMs[50].estimate),
       P90Ms: short(row.latencyMs[90].estimate),
       P99Ms: short(row.latencyMs[99].estimate),
@@ -23,7 +24,7 @@ export function resultRows({ endpoints, run, host }: Report): ResultRow[] {
       Groups: row.standing?.groups ?? null,
       RssBytes: short(row.rssBytes?.estimate),
       Verdict: row.verdict,
-      Warming: row.warming,
+      Warming: row.warming && warmingWords(row.warming),
       Run: run,
       Host: host,
     })),

@@ -1,6 +1,6 @@
 import type { Row } from "../judge/tables.ts";
 import { card } from "./card.ts";
-import { COLUMNS, type Column, coldTable, notesOf, otherTables, overview, percent, SERVER_COLUMNS } from "./format.ts";
+import { COLUMNS, type Column, notesOf, otherTables, overview, percent, SERVER_COLUMNS } from "./format.ts";
 import { cpuOf } from "./machine.ts";
 import type { Endpoint, Report } from "./report.ts";
 import { fits, render, renderText, wrap } from "./text.ts";
@@ -16,8 +16,7 @@ export const summary = (report: Report, width = process.stdout.columns ?? WIDTH)
 
 /** All of it: the answer in plain words, then a table per endpoint, cheapest server first where the run can tell. */
 export function terminal(report: Report, width = process.stdout.columns ?? WIDTH): string {
-  const { endpoints, servers, answer, machine, cold } = report;
-  const slow = coldTable(cold);
+  const { endpoints, servers, answer, machine } = report;
   return [
     wrap(heading(report), width),
     ...(machine.length > 0 ? [["this machine", ...machine.map((line) => wrap(line, width))].join("\n")] : []),
@@ -25,7 +24,6 @@ export function terminal(report: Report, width = process.stdout.columns ?? WIDTH
     ...allTogether(endpoints, width),
     ...endpoints.map((endpoint) => table(endpoint, width)),
     `servers, after ${servers.endpoint}\n${fitted(SERVER_COLUMNS, servers.rows, width)}`,
-    ...(slow ? [`${wrap(slow.title, width)}\n${renderText(slow.head, slow.rows)}`] : []),
   ].join("\n\n");
 }
 
@@ -33,7 +31,7 @@ function heading({ run, host, connections, manifest }: Report): string {
   const machine = manifest?.machine ? ` (${manifest.machine.cores} × ${cpuOf(manifest.machine)})` : "";
   const used =
     manifest &&
-    `; ${percent(manifest.seconds.loaded / manifest.seconds.total)} of ${Math.round(manifest.seconds.total)} s were slices or warm-up`;
+    `; ${percent(manifest.seconds.loaded / manifest.seconds.total)} of ${Math.round(manifest.seconds.total)} s was load that counts`;
   return `run ${run} on ${host}${machine}, ${connections} connections${used ?? ""}`;
 }
 

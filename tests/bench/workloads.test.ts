@@ -4,7 +4,7 @@ import { expect, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
 import { SQL } from "bun";
 import type { Load } from "../../bench/load/fortio.ts";
-import { ON_DISK } from "../../bench/run/stores/folders.ts";
+import { ON_DISK } from "../../bench/host/folders.ts";
 import { pgbouncerVersion } from "../../bench/run/stores/pooler.ts";
 import { findPrograms, startPostgres } from "../../bench/run/stores/postgres.ts";
 import { openStores } from "../../bench/run/stores/stores.ts";

@@ -1,6 +1,7 @@
 import { join } from "node:path";
-import { readCores } from "../../run/usage.ts";
+import { run } from "../command.ts";
 import { type Cores, parseCpuList, pinned } from "../cores.ts";
+import { readCores } from "../proc.ts";
 
 /** How fast a core is, in nanoseconds; medians, so that short pauses do not count. */
 export interface Speed {
@@ -32,10 +33,10 @@ export interface Fingerprint {
   readonly others: number;
 }
 
-const ALU_MS = 300;
+const ALU_MS = 150;
 const PROBE = join(import.meta.dirname, "probe.ts");
 
-/** Takes about two seconds, in which nothing else may be loaded. @returns null where cores cannot be chosen, or Bun cannot compile C. */
+/** Takes about a second, in which nothing else may be loaded. @returns null if cores cannot be chosen, or Bun cannot compile C. */
 export async function takeFingerprint(cores: Cores | null, signal: AbortSignal): Promise<Fingerprint | null> {
   if (cores === null) return null;
   const all = [cores.server, cores.generator].flatMap(parseCpuList);
@@ -43,12 +44,9 @@ export async function takeFingerprint(cores: Cores | null, signal: AbortSignal):
   let ranMs = 0;
   const probe = async (core: number, ...args: string[]): Promise<unknown> => {
     const command = pinned(String(core), [process.execPath, PROBE, ...args]);
-    const child = Bun.spawn(command, { stdio: ["ignore", "pipe", "ignore"], signal });
-    const output = await new Response(child.stdout).text();
-    await child.exited;
-    signal.throwIfAborted();
-    ranMs += Number(child.resourceUsage()?.cpuTime.total ?? 0) / 1e3;
-    return child.exitCode === 0 ? JSON.parse(output) : null;
+    const { code, stdout, cpuSeconds } = await run(command, { signal });
+    ranMs += cpuSeconds * 1e3;
+    return code === 0 ? JSON.parse(stdout) : null;
   };
   const alu = async (core: number) => ((await probe(core, "alu", String(ALU_MS))) as Speed | null)?.aluNs ?? Number.NaN;
   const ourUsage = process.cpuUsage();

@@ -28,7 +28,7 @@ function median(milliseconds: number, look: () => number): number {
 }
 
 const [what, milliseconds] = process.argv.slice(2);
-const MS = 120;
+const MS = 60;
 console.log(
   JSON.stringify(
     what === "alu"

@@ -5,7 +5,7 @@ import { chownSync, readFileSync, rmSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { SQL } from "bun";
 import { UsageError } from "../../../shared/errors.ts";
-import { folderOnDisk } from "./folders.ts";
+import { folderOnDisk } from "../../host/folders.ts";
 
 const READY_MS = 60_000;
 /** How long it may take to end: a shutdown of Postgres writes what is still in memory. */

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { SQL } from "bun";
 import { UsageError } from "../../../shared/errors.ts";
 import { SUMS } from "../../../shared/tpcb/tables.ts";
+import { folderOnDisk } from "../../host/folders.ts";
 import { type Helpers, NO_HELPERS } from "../targets/target.ts";
-import { folderOnDisk } from "./folders.ts";
 import { startPooler } from "./pooler.ts";
 import { type Postgres, startPostgres } from "./postgres.ts";
 

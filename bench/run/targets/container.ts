@@ -1,8 +1,9 @@
-import { readFileSync } from "node:fs";
 import type { Identity } from "../../../shared/identity.ts";
 import type { DockerSpec } from "../../ask/targets.ts";
 import type { Engine } from "../../host/engine.ts";
-import { NO_HELPERS, type Reading, type Target, untilReady } from "./target.ts";
+import { groupOf } from "../../host/group.ts";
+import { text } from "../../host/proc.ts";
+import { clocksOf, type Reading, type Target, untilReady } from "./target.ts";
 
 /** Ports of an engine's machine elsewhere, of which a container gets one that is free: a firewall can be told of them. */
 const PORTS = "3000-3099";
@@ -29,10 +30,12 @@ interface Stats {
 /** Starts a server in a container and waits until it answers. */
 export async function startContainer(
   engine: Engine,
-  { name, env, engine: { address, image, run } }: DockerSpec,
+  spec: DockerSpec,
   cores: string | undefined,
   signal: AbortSignal,
 ): Promise<Target> {
+  const { name, env, engine: how } = spec;
+  const { address, image, run } = how;
   const since = performance.now();
   const remote = address.startsWith("ssh://");
   const id = await engine.docker(
@@ -62,7 +65,9 @@ export async function startContainer(
     });
     const read = async () =>
       readingOf(await engine.get<Stats>(`/containers/${id}/stats?stream=false&one-shot=true`), identity);
-    return { name, url, identity, pid, helpers: NO_HELPERS, startupMs: performance.now() - since, read, stop };
+    const clocks = pid === null ? null : clocksOf(pid, groupOf(pid));
+    const startupMs = performance.now() - since;
+    return { spec, name, url, identity, pid, clocks, databaseUrl: null, startupMs, read, ended: () => null, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -70,13 +75,7 @@ export async function startContainer(
 }
 
 /** Whether a container's process can be seen here: Docker may run in a virtual machine of its own. */
-function isOurs(pid: number, id: string): boolean {
-  try {
-    return readFileSync(`/proc/${pid}/cgroup`, "utf8").includes(id);
-  } catch {
-    return false;
-  }
-}
+const isOurs = (pid: number, id: string): boolean => text(`/proc/${pid}/cgroup`).includes(id);
 
 /** Memory as processes count it, without the page cache: cgroup v2 and v1 name it differently. */
 function readingOf({ cpu_stats: cpu, memory_stats: { stats = {} } }: Stats, identity: Identity | null): Reading {

@@ -6,9 +6,10 @@ import { UsageError } from "../../../shared/errors.ts";
 import type { LocalSpec } from "../../ask/targets.ts";
 import { pinned } from "../../host/cores.ts";
 import { freePort } from "../../host/free-port.ts";
+import { newGroup } from "../../host/group.ts";
 import { markApp } from "../../host/sweep.ts";
 import type { ServerStore } from "../stores/stores.ts";
-import { NO_HELPERS, readItself, type Target, untilReady } from "./target.ts";
+import { clocksOf, NO_HELPERS, readItself, type Target, untilReady } from "./target.ts";
 
 /** @throws UsageError where something else listens on the port: it would be measured instead. */
 async function claim(name: string, port: number): Promise<void> {
@@ -58,7 +59,9 @@ export async function start(
   const { app } = spec;
   if (app?.port) await claim(spec.name, app.port);
   const port = app?.port ?? (await freePort());
-  const [command, ...args] = pinned(cores, spec.command).map((word) => word.replaceAll("{port}", String(port)));
+  const group = newGroup();
+  const inGroup = group?.enter(spec.command) ?? spec.command;
+  const [command, ...args] = pinned(cores, inGroup).map((word) => word.replaceAll("{port}", String(port)));
   const mark = app && markApp();
   const since = performance.now();
   const child = spawn(command as string, args, {
@@ -80,6 +83,7 @@ export async function start(
       end(child, "SIGKILL", app !== undefined);
     mark?.end(); // before its output is waited for, which what has left its group may hold open
     await ended;
+    await group?.remove();
     await store?.close();
   };
 
@@ -90,10 +94,22 @@ export async function start(
   };
   try {
     const identity = await untilReady(spec.name, url, signal, state, app?.ready);
-    const pid = process.platform === "linux" ? (child.pid ?? null) : null;
-    const read = () => readItself(url, signal);
     const startupMs = performance.now() - since;
-    return { name: spec.name, url, identity, pid, helpers: store?.helpers ?? NO_HELPERS, startupMs, read, stop };
+    const pid = process.platform === "linux" ? (child.pid ?? null) : null;
+    const { helpers = NO_HELPERS } = store ?? {};
+    return {
+      spec,
+      name: spec.name,
+      url,
+      identity,
+      pid,
+      clocks: pid === null ? null : clocksOf(pid, group?.folder ?? null, helpers),
+      databaseUrl: helpers.databaseUrl,
+      startupMs,
+      read: () => readItself(url, signal),
+      ended: () => (state().up ? null : state().log),
+      stop,
+    };
   } catch (error) {
     await stop();
     throw error;

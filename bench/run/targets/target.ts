@@ -2,36 +2,51 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { UsageError } from "../../../shared/errors.ts";
 import type { Identity } from "../../../shared/identity.ts";
 import { ENDPOINTS, SEQUENCE } from "../../ask/endpoints.ts";
-import { type Request, type Requests, requestOf } from "../../ask/requests.ts";
+import { requestOf } from "../../ask/requests.ts";
+import type { TargetSpec } from "../../ask/targets.ts";
+import { meterOf, together } from "../../host/meter.ts";
+import type { Request, Requests } from "../../load/request.ts";
+import type { Clocks } from "../turns.ts";
 
 /** A server under test that is up. */
 export interface Target {
+  readonly spec: TargetSpec;
   readonly name: string;
   readonly url: string;
   /** What it says of itself, null for a server that does not. */
   readonly identity: Identity | null;
-  /** Its process, where it runs on this machine and its threads can be read (Linux); null elsewhere. */
+  /** Its first process, and the clocks of all that works for it, if they can be read here (Linux); null elsewhere. */
   readonly pid: number | null;
-  /** Processes of this machine that work for it alone. */
-  readonly helpers: Helpers;
-  /** From its start to its first answer, null where it was not started here. */
+  readonly clocks: Clocks | null;
+  /** Of its own database, whatever is before it; null if there is none. */
+  readonly databaseUrl: string | null;
+  /** From its start to its first answer, null if it was not started here. */
   readonly startupMs: number | null;
-  /** What it has used since its start, as it says itself or its engine does; null where neither does. */
+  /** What it has used since its start, as it says itself or its engine does; null if neither does. */
   read(): Promise<Reading | null>;
+  /** Why it is not up any more, as far as that is known; null while it is, or if nothing is known. */
+  ended(): string | null;
   stop(): Promise<void>;
 }
 
 /** Then there is no line to it. */
 export const isStartedHere = ({ pid, startupMs }: Target): boolean => pid !== null && startupMs !== null;
 
-/** A database and a pooler before it, each with its children; null where there is none, or it cannot be seen. */
+/** A database and a pooler before it, each with its children; null if there is none, or it cannot be seen. */
 export interface Helpers {
   readonly database: number | null;
   readonly pooler: number | null;
-  /** Of the database, whatever is before it. */
   readonly databaseUrl: string | null;
 }
 export const NO_HELPERS: Helpers = { database: null, pooler: null, databaseUrl: null };
+
+/** @param group the folder of the control group that holds just this server's processes */
+export function clocksOf(pid: number, group: string | null, { database, pooler }: Helpers = NO_HELPERS): Clocks {
+  const server = meterOf(pid, group);
+  const helping = [database, pooler].map((helper) => (helper === null ? null : meterOf(helper, null)));
+  const all = together([server, ...helping.flatMap((meter) => meter ?? [])]);
+  return { all, server, database: helping[0] ?? null, pooler: helping[1] ?? null };
+}
 
 /** What a server has used since its start. */
 export interface Reading {
@@ -169,6 +184,16 @@ function mistakeIn(endpoint: string, body: string): string | undefined {
   }
 }
 
+/** @returns how long a server takes to answer a request, ms. */
+export async function timeAnswer(url: string, request: Request, signal: AbortSignal): Promise<number> {
+  const since = performance.now();
+  await (await get(url + request.path, signal, request)).arrayBuffer();
+  return performance.now() - since;
+}
+
+/** How long an answer may take. */
+const ANSWER_MS = 30_000;
+
 async function get(
   url: string,
   signal: AbortSignal,
@@ -176,10 +201,12 @@ async function get(
 ): Promise<Response> {
   const asked = { ...(method && { method }), ...(headers && { headers }), ...(body !== undefined && { body }) };
   try {
-    return await fetch(url, { ...asked, signal: AbortSignal.any([signal, AbortSignal.timeout(5_000)]) });
+    return await fetch(url, { ...asked, signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]) });
   } catch (error) {
     signal.throwIfAborted();
-    const { code, message } = error as { code?: string; message: string };
+    const { code, message, name } = error as { code?: string; message: string; name: string };
+    if (name === "TimeoutError")
+      throw new UsageError(`${url} is not answered within ${ANSWER_MS / 1e3} s: leave it out, or make it faster`);
     throw new UsageError(`${url} cannot be reached (${code ?? message}): start the server, or fix the address`);
   }
 }

@@ -1,8 +1,7 @@
 import * as Plot from "@observablehq/plot";
-import { withoutLoad } from "../../ask/names.ts";
 import type { MainEffect } from "../../judge/effects.ts";
 import type { Interval } from "../../judge/statistics.ts";
-import { word } from "../format.ts";
+import { warmingWords, word } from "../format.ts";
 import type { Endpoint } from "../report.ts";
 
 /** Where and how wide a chart is drawn; `document` where there is no browser. */
@@ -121,7 +120,7 @@ export function intervals(endpoint: Endpoint, names: ReadonlySet<string>, canvas
         r: 5,
         className: "mark",
         title: ({ name, estimate, low, high, groups, warming }) =>
-          `${name}: ${estimate.toFixed(2)} (${low.toFixed(2)}–${high.toFixed(2)}), ${warming ? `warming: ${warming}` : `ties ${groups}`}`,
+          `${name}: ${estimate.toFixed(2)} (${low.toFixed(2)}–${high.toFixed(2)}), ${warming ? `warming: ${warmingWords(warming)}` : `ties ${groups}`}`,
       }),
       Plot.text(data, { text: "groups", y: "name", frameAnchor: "right", dx: 20, fontWeight: "bold" }),
     ],
@@ -269,7 +268,7 @@ export function overLoad(
   const label = OVER_LOAD[of];
   const { unit = "requests/s" } = endpoints[0]?.level ?? {};
   const line = { x: "load", y: "estimate", z: "name", stroke: "framework", strokeWidth: 1.8 } as const;
-  return draw(`${label} over ${UNITS[unit]} at ${withoutLoad(endpoints[0]?.endpoint ?? "")}`, canvas, {
+  return draw(`${label} over ${UNITS[unit]} at ${endpoints[0]?.base ?? ""}`, canvas, {
     height: 340,
     marginLeft: 60,
     x: {
@@ -299,31 +298,31 @@ export function overLoad(
   });
 }
 
-/** How far each server's cost lay from its own mean, block by block: a drift shows as a slope, a bad block as a step. */
+/** How far each server's cost lay from its own mean, restart by restart: a drift shows as a slope, a bad restart as a step. */
 export function drift({ comparison, ...endpoint }: Endpoint, names: ReadonlySet<string>, canvas: Canvas): Element {
   const servers = shownOf({ comparison, ...endpoint }, names);
-  const points = (comparison?.effects ?? []).flatMap(({ name, mean, perBlock }) => {
+  const points = (comparison?.effects ?? []).flatMap(({ name, mean, perRestart }) => {
     const server = servers.find((one) => one.name === name);
     return server
-      ? perBlock.map((effect, block) => ({ ...server, block: block + 1, part: Math.expm1(effect - mean) * 100 }))
+      ? perRestart.map((effect, i) => ({ ...server, restart: i + 1, part: Math.expm1(effect - mean) * 100 }))
       : [];
   });
-  return draw(`Cost of each server block by block at ${endpoint.endpoint}`, canvas, {
+  return draw(`Cost of each server restart by restart at ${endpoint.endpoint}`, canvas, {
     height: 260,
     marginLeft: 60,
-    x: { type: "point", label: "block" },
+    x: { type: "point", label: "restart" },
     y: { label: "% from its own mean", grid: true },
     color,
     symbol,
     marks: [
       Plot.ruleY([0]),
-      Plot.line(points, { x: "block", y: "part", z: "name", stroke: "framework", strokeOpacity: 0.7 }),
+      Plot.line(points, { x: "restart", y: "part", z: "name", stroke: "framework", strokeOpacity: 0.7 }),
       // One mark per server: its first.
       ...[false, true].map((first) =>
         Plot.dot(
-          points.filter(({ block }) => (block === 1) === first),
+          points.filter(({ restart }) => (restart === 1) === first),
           {
-            x: "block",
+            x: "restart",
             y: "part",
             fill: "framework",
             symbol: "runtime",
@@ -332,49 +331,6 @@ export function drift({ comparison, ...endpoint }: Endpoint, names: ReadonlySet<
             title: ({ name, part }) => `${name}: ${part.toFixed(1)} %`,
           },
         ),
-      ),
-    ],
-  });
-}
-
-/** Cost ÷ cost when warm over the requests since the start: how long a server is slow after a deploy. */
-export function warmup(endpoint: Endpoint, names: ReadonlySet<string>, canvas: Canvas): Element {
-  const servers = shownOf(endpoint, names);
-  const points = endpoint.warmups.flatMap(({ name, requests, cost }) => {
-    const server = servers.find((one) => one.name === name);
-    return server
-      ? requests.map((n, i) => ({ ...server, first: i === 0, n: Math.max(1, n), cost: cost[i] as number }))
-      : [];
-  });
-  const line = { x: "n", y: "cost", z: "name", stroke: "framework", strokeWidth: 1.6 } as const;
-  return draw(`Cost of a request after a restart at ${endpoint.endpoint}, as a multiple of when warm`, canvas, {
-    height: 300,
-    marginLeft: 60,
-    x: {
-      type: "log",
-      label: "requests since the start",
-      labelOffset: LABEL_OFFSET,
-      grid: true,
-      ticks: 4,
-      tickFormat: "~s",
-    },
-    y: { type: "log", label: "cost ÷ warm", grid: true, ticks: 5, tickFormat: "~g" },
-    color,
-    symbol,
-    marks: [
-      Plot.ruleY([1]),
-      ...linesOf(points, line),
-      Plot.dot(
-        points.filter(({ first }) => first),
-        {
-          x: "n",
-          y: "cost",
-          fill: "framework",
-          symbol: "runtime",
-          r: 4,
-          className: "mark",
-          title: ({ name, cost }) => `${name}: ${cost.toFixed(2)} at first`,
-        },
       ),
     ],
   });

@@ -1,5 +1,4 @@
 /** Runs in the reader's browser: draws the charts of the servers and the endpoint that are chosen, and keeps the choice in the URL. */
-import { isTwin, withoutLoad } from "../../ask/names.ts";
 import { percent } from "../format.ts";
 import type { Report } from "../report.ts";
 import * as charts from "./charts.ts";
@@ -43,13 +42,12 @@ function drawAll(): void {
     const drawn = (() => {
       if (chart === "effect") return charts.effect(endpoints, { to, from }, canvas);
       if (chart === "cost" || chart === "p99" || chart === "answered") {
-        const leveled = endpoints.filter(({ endpoint, level }) => level !== null && withoutLoad(endpoint) === path);
+        const leveled = endpoints.filter(({ base, level }) => level !== null && base === path);
         return charts.overLoad(leveled, chart, names, canvas);
       }
       if (!endpoint) return null;
       if (chart === "intervals") return charts.intervals(endpoint, names, canvas);
       if (chart === "latencies") return charts.latencies(endpoint, percentiles, names, canvas);
-      if (chart === "warmup") return charts.warmup(endpoint, names, canvas);
       if (chart === "throughput") return charts.throughput(endpoint, names, canvas);
       return charts.drift(endpoint, names, canvas);
     })();
@@ -83,22 +81,17 @@ function writeAddress(): void {
 const mine = document.getElementById("mine") as HTMLFormElement;
 const VPS_CORES = 4;
 
-/**
- * What the servers need of the reader's machine. Ratios are those of the duets; the µs that they multiply are what fits the
- * servers' slices alone best.
- */
+/** What the servers need of the reader's machine. */
 function drawMine(): void {
   const value = (name: string) => (mine.elements.namedItem(name) as HTMLInputElement).value;
   const rows = endpoints.find(({ endpoint }) => endpoint === value("path"))?.rows ?? [];
-  const known = rows.flatMap(({ name, cpuUsPerRequest: alone, standing }) =>
-    alone ? [{ name, us: alone.estimate, ratio: standing?.ratioToBest.estimate ?? alone.estimate }] : [],
-  );
-  const unit = Math.exp(known.reduce((sum, { us, ratio }) => sum + Math.log(us / ratio), 0) / known.length);
-  const lines = known
-    .filter(({ name }) => !isTwin(name))
-    .map(({ name, ratio }) => ({
+  const lines = rows
+    .flatMap(({ name, cpuUsPerRequest, twinOf }) =>
+      cpuUsPerRequest && !twinOf ? [{ name, us: cpuUsPerRequest.estimate }] : [],
+    )
+    .map(({ name, us }) => ({
       name,
-      cores: Number(value("rate")) * ((unit * ratio) / 1e6 + Number(value("own")) / 1e3),
+      cores: Number(value("rate")) * (us / 1e6 + Number(value("own")) / 1e3),
     }))
     .sort((a, b) => a.cores - b.cores)
     .map(({ name, cores }) => {

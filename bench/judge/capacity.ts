@@ -1,22 +1,6 @@
-import { UsageError } from "../../shared/errors.ts";
-import { meanInterval } from "../judge/statistics.ts";
-
-/** A promise about latency, as `p99<50ms`. */
-export interface Slo {
-  readonly percentile: 50 | 90 | 99 | 99.9;
-  readonly limitMs: number;
-}
-
-/** @throws UsageError for anything but `p50`, `p90`, `p99` or `p99.9`, `<`, a number and `ms` or `s`. */
-export function parseSlo(text: string): Slo {
-  const [, p, limit, unit] = /^p(50|90|99|99\.9)<(\d+(?:\.\d+)?)(ms|s)$/.exec(text) ?? [];
-  if (!p || Number(limit) <= 0)
-    throw new UsageError(`--slo is "${text}": write it as p99<50ms, with p50, p90, p99 or p99.9`);
-  return { percentile: Number(p) as Slo["percentile"], limitMs: Number(limit) * (unit === "s" ? 1e3 : 1) };
-}
-
-/** `p99 < 50 ms` */
-export const promiseOf = ({ percentile, limitMs }: Slo): string => `p${percentile} < ${limitMs} ms`;
+/** The search for the highest rate that keeps a promise. */
+import type { Capacity } from "../keep/manifest.ts";
+import { meanInterval } from "./statistics.ts";
 
 /** What was seen at one rate. */
 export interface Trial {
@@ -32,12 +16,6 @@ export interface Bracket {
   /** Null where no rate broke it. */
   readonly high: number | null;
   readonly reason: string;
-}
-
-/** What several starts found: the highest rate that keeps a promise, with its 95 % interval; the reason is the last one's. */
-export interface Capacity extends Bracket {
-  readonly rate: number;
-  readonly starts: number;
 }
 
 /** Starts of a server that make an interval. */

@@ -4,20 +4,21 @@ import { type AppOptions, appsIn, appsOf, askedOf } from "../ask/apps.ts";
 import type { Workload } from "../ask/endpoints.ts";
 import { checkOut, type Side } from "../ask/sides.ts";
 import { onStore, parseEither, SERVERS, type TargetSpec } from "../ask/targets.ts";
-import { EXIT } from "../judge/gate.ts";
-import { GATE, GATE_SECONDS, pairEndpoints } from "../plan/presets.ts";
-import { measureGate } from "../run/gate.ts";
+import { EXIT, gateDeciding, gateOf } from "../judge/gate.ts";
+import { endpointsOf, unique } from "../plan/plan.ts";
+import { GATE_SECONDS, pairEndpoints } from "../plan/presets.ts";
+import { compareUntilDecided } from "../run/pairs.ts";
+import { withTargets } from "../run/restart.ts";
 import { closeSession, type Session } from "../run/session.ts";
-import { duetAtRate } from "../run/slices.ts";
-import { differenceOf, type Target } from "../run/targets/target.ts";
-import { type Comparing, compareUntilDecided } from "../run/until-decided.ts";
+import { differenceOf } from "../run/targets/target.ts";
+import { nameAt } from "../run/targets/url.ts";
 import { change, type GateReport, gateMarkdown, gateReport, gateText } from "../tell/gate.ts";
 import { outcome } from "../tell/lines.ts";
 import { type PairOptions, pairSession } from "./pair.ts";
 import { buildStacks } from "./stacks.ts";
 
 /** As the command line has them; where a file may be given, true is the terminal. */
-export interface DuetOptions extends Omit<PairOptions, "seconds">, AppOptions {
+export interface CompareOptions extends Omit<PairOptions, "seconds">, AppOptions {
   readonly workload: Workload;
   readonly seconds?: number;
   readonly repo: string;
@@ -34,11 +35,11 @@ const SECONDS = 120;
 
 type Named = Pick<Side, "name" | "commit">;
 
-/** `duet`. @returns what to exit with. @throws UsageError, and a gate only where it is interrupted */
-export async function duet(names: readonly string[], options: DuetOptions, signal: AbortSignal): Promise<number> {
+/** `compare`. @returns what to exit with. @throws UsageError, and a gate only if it is interrupted */
+export async function compare(names: readonly string[], options: CompareOptions, signal: AbortSignal): Promise<number> {
   const { ref, failAbove, repo, json, markdown } = options;
   if (ref === undefined && names.length !== 2) {
-    throw new UsageError("duet compares two servers: name both, or give --ref for two commits of an app");
+    throw new UsageError("compare takes two servers: name both, or give --ref for two commits of an app");
   }
   try {
     if (ref === undefined) return await ofServers(names as [string, string], options, signal);
@@ -64,26 +65,26 @@ export async function duet(names: readonly string[], options: DuetOptions, signa
   }
 }
 
-async function ofServers([a, b]: readonly [string, string], options: DuetOptions, signal: AbortSignal) {
+async function ofServers([a, b]: readonly [string, string], options: CompareOptions, signal: AbortSignal) {
   const { name: [first, second] = [], failAbove, json, markdown, workload } = options;
   const { endpoints } = askedOf(options);
   const apps = onStore(appsOf(options, endpoints), workload);
-  const either = (text: string, name?: string) => parseEither(text, SERVERS, apps, { workload, name });
-  const pair = [either(a, first), either(b, second)] as const;
+  const either = async (text: string, name?: string) => {
+    const spec = parseEither(text, SERVERS, apps, { workload, name });
+    return spec.kind === "url" && name === undefined ? { ...spec, name: await nameAt(spec.url, signal) } : spec;
+  };
+  const pair = unique([await either(a, first), await either(b, second)]) as [TargetSpec, TargetSpec];
   await buildStacks(pair, signal);
   if (failAbove !== undefined || json || markdown) {
-    const side = (name: string): Named => ({ name, commit: null });
-    return gate(pair, { base: side(nameOf(pair[1])), head: side(nameOf(pair[0])) }, options, signal);
+    const side = ({ name }: TargetSpec): Named => ({ name, commit: null });
+    return gate(pair, { base: side(pair[1]), head: side(pair[0]) }, options, signal);
   }
   const limitSeconds = (options.seconds ?? SECONDS) * (endpoints.length || pairEndpoints(workload).length);
-  const session = await pairSession(options, limitSeconds, signal);
-  const differences: string[] = [];
-  const check: Comparing["check"] = async (endpoint, targets) => {
-    differences.push(...(await differenceBetween(session, endpoint, targets)));
-  };
+  const session = await pairSession(options, pair, limitSeconds, signal);
   try {
-    for (const one of await compareUntilDecided(session, pair, { limitSeconds, check }))
-      session.progress.say(outcome(`${a} ÷ ${b}`, one));
+    const differences = await differencesIn(session);
+    for (const one of await compareUntilDecided(session, { limitSeconds }))
+      session.progress.say(outcome(`${a} ÷ ${b}`, one, session.manifest));
     for (const difference of differences) session.progress.say(difference);
   } finally {
     await closeSession(session);
@@ -91,47 +92,37 @@ async function ofServers([a, b]: readonly [string, string], options: DuetOptions
   return 0;
 }
 
-const nameOf = (spec: TargetSpec): string => (spec.kind === "url" ? (spec.name ?? spec.url) : spec.name);
-
-/** Part of what both together answered in the duets at which both are loaded for their latency. */
+/** Part of what the slower answers in its turns at which both are loaded for their latency. */
 const RATE = 0.3;
+/** Of a slice at that rate. */
+const RATE_SECONDS = 0.5;
 
-/** Compares two targets as a change and what was before, the latter as two copies. @returns what to exit with. */
+/** Compares two targets as a change and what was before, the latter as two copies unless it runs already. @returns what to exit with. */
 async function gate(
-  pair: readonly [TargetSpec, TargetSpec],
+  [head, base]: readonly [TargetSpec, TargetSpec],
   sides: { readonly base: Named; readonly head: Named },
-  options: DuetOptions,
+  options: CompareOptions,
   signal: AbortSignal,
 ): Promise<number> {
   const { failAbove = null, json, markdown, differentAnswers, workload } = options;
   const many = askedOf(options).endpoints.length || pairEndpoints(workload).length;
   const limitSeconds = (options.seconds ?? (failAbove === null ? SECONDS : GATE_SECONDS)) * many;
-  const session = await pairSession(options, limitSeconds, signal, GATE);
-  const rates = new Map<string, number>();
+  const specs = base.kind === "url" ? [head, base] : [head, base, base];
+  const session = await pairSession(options, specs, limitSeconds, signal, { latencyAt: RATE });
+  Object.assign(session.manifest.plan.amount, { soloSeconds: RATE_SECONDS });
   try {
-    const { outcomes, verdicts, verdict, suspect } = await measureGate(session, pair, failAbove, {
-      limitSeconds,
-      check: async (endpoint, targets) => {
-        const [difference] = await differenceBetween(session, endpoint, targets);
-        if (difference && !differentAnswers)
-          throw new UsageError(`${difference}: fix that, or give --different-answers`);
-      },
-      besides: async (block, endpoint, [head, base]) => {
-        if (!rates.has(endpoint)) rates.set(endpoint, RATE * goodputOf(session, endpoint));
-        // Two blocks of four, in one of which the head was started first.
-        const both = { 1: [head, base], 2: [base, head] }[block % 4];
-        const rate = rates.get(endpoint) as number;
-        if (both && rate >= 1) await duetAtRate(session, block, endpoint, both as [Target, Target], rate);
-      },
-    });
+    const [difference] = await differencesIn(session);
+    if (difference && !differentAnswers) throw new UsageError(`${difference}: fix that, or give --different-answers`);
+    const deciding = failAbove === null ? {} : gateDeciding(failAbove);
+    const outcomes = await compareUntilDecided(session, { limitSeconds, family: many, ...deciding });
+    const { verdicts, verdict, suspect } = gateOf(outcomes, failAbove);
     const reason = suspect?.guard
       ? `a copy of ${sides.base.name} came out different from it at ${suspect.endpoint}: ${change({ ...suspect.guard.ratio, ratio: suspect.guard.ratio.estimate })}, so nothing here can be trusted`
       : null;
     const report: GateReport = gateReport(session, sides, outcomes, { verdict, reason, failAbove }, verdicts);
-    const inJson = `${JSON.stringify(report, null, 2)}\n`;
     session.progress.stop();
     if (json !== true && markdown !== true) console.log(gateText(report));
-    if (json) give(json, inJson);
+    if (json) give(json, `${JSON.stringify(report, null, 2)}\n`);
     if (markdown) give(markdown, gateMarkdown(report));
     return verdict === null ? 0 : EXIT[verdict];
   } finally {
@@ -139,17 +130,17 @@ async function gate(
   }
 }
 
-/** Of the two sides, in the duets of an endpoint so far, the mean. */
-function goodputOf({ slices }: Session, endpoint: string): number {
-  const goodputs = slices.flatMap((slice) =>
-    slice.endpoint === endpoint && slice.kind === "duet" ? slice.goodput : [],
-  );
-  return goodputs.reduce((sum, one) => sum + one, 0) / (goodputs.length || 1);
-}
-
-async function differenceBetween({ manifest, signal }: Session, endpoint: string, [a, b]: readonly Target[]) {
-  const difference = a && b ? await differenceOf(endpoint, a, b, signal, manifest.plan.requests) : null;
-  return difference === null ? [] : [difference];
+/** How the first two targets answer differently, endpoint by endpoint; each is started once for that. */
+function differencesIn(session: Session): Promise<string[]> {
+  const { plan } = session.manifest;
+  return withTargets(session, plan.targets.slice(0, 2), async ([a, b]) => {
+    const found: string[] = [];
+    for (const endpoint of a && b ? endpointsOf(plan) : []) {
+      const difference = a && b && (await differenceOf(endpoint, a, b, session.signal, plan.requests));
+      if (difference) found.push(difference);
+    }
+    return found;
+  });
 }
 
 /** Prints, or writes to a file. */

@@ -1,5 +1,6 @@
 import { globSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { isAlive } from "./proc.ts";
 
 /** Where data lies that is to be on a disk: /tmp is memory on some machines. */
 export const ON_DISK = "/var/tmp";
@@ -21,13 +22,5 @@ function removeIfOurs(folder: string): void {
     rmSync(folder, { recursive: true, force: true });
   } catch {
     // another user's
-  }
-}
-
-export function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
   }
 }

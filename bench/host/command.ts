@@ -1,0 +1,62 @@
+/** The one way to run a command to its end. */
+import { UsageError } from "../../shared/errors.ts";
+
+/** How a command ended. */
+export interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** CPU time of it and of the children that it waited for, and time until its end. */
+  readonly cpuSeconds: number;
+  readonly seconds: number;
+}
+
+export interface Running {
+  readonly pid: number;
+  kill(signal: NodeJS.Signals): void;
+  readonly ended: Promise<Ended>;
+}
+
+export interface CommandOptions {
+  /** Kills it, also if it is stopped. */
+  readonly signal?: AbortSignal | undefined;
+  readonly cwd?: string | undefined;
+  /** Added to the environment of this process. */
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
+  readonly stdin?: Bun.BunFile | Blob | ReadableStream | undefined;
+}
+
+/** @throws UsageError if there is no such command */
+export function start(command: readonly string[], options: CommandOptions = {}): Running {
+  const { signal, cwd, env, stdin } = options;
+  signal?.throwIfAborted();
+  const since = performance.now();
+  let child: Bun.Subprocess<"ignore", "pipe", "pipe">;
+  try {
+    child = Bun.spawn([...command], {
+      stdio: [(stdin ?? "ignore") as "ignore", "pipe", "pipe"],
+      env: { ...process.env, ...env },
+      ...(cwd && { cwd }),
+      ...(signal && { signal, killSignal: "SIGKILL" as const }),
+    });
+  } catch (error) {
+    throw new UsageError(`${command[0]} cannot be run (${(error as Error).message}): install it`);
+  }
+  const ended = async (): Promise<Ended> => {
+    const read = (stream: ReadableStream) => new Response(stream).text();
+    const [stdout, stderr] = await Promise.all([read(child.stdout), read(child.stderr)]);
+    await child.exited;
+    const seconds = (performance.now() - since) / 1e3;
+    signal?.throwIfAborted();
+    const cpuSeconds = Number(child.resourceUsage()?.cpuTime.total ?? 0) / 1e6;
+    return { code: child.exitCode, stdout, stderr, cpuSeconds, seconds };
+  };
+  return { pid: child.pid, kill: (signal) => child.kill(signal), ended: ended() };
+}
+
+/** @throws UsageError if there is no such command */
+export const run = (command: readonly string[], options?: CommandOptions): Promise<Ended> =>
+  start(command, options).ended;
+
+/** @returns the last line that is not empty, which mostly says what was wrong. */
+export const lastLine = (text: string): string => text.trim().split("\n").at(-1) ?? "";

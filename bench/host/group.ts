@@ -1,0 +1,109 @@
+/** Control groups: what all processes of a server use, children that came and went included. Linux, if this user may make any. */
+import { mkdirSync, rmdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { names, statOf, text } from "./proc.ts";
+
+/** A control group. */
+export interface Group {
+  readonly folder: string;
+  /** @returns the command, as a shell runs it that enters the group first, so that nothing of its start is outside. */
+  enter(command: readonly string[]): string[];
+  remove(): Promise<void>;
+}
+
+const NAME = "http-benchmark";
+const V2 = "/sys/fs/cgroup";
+const V1 = "/sys/fs/cgroup/cpuacct";
+const V1_QUOTA = "/sys/fs/cgroup/cpu";
+const isV2 = text(join(V2, "cgroup.procs")) !== "";
+
+let made = 0;
+
+/** @param quota part of a core that its processes may use @returns null if none can be made */
+export function newGroup(quota?: number): Group | null {
+  const parent = isV2 ? V2 : quota === undefined ? V1 : V1_QUOTA;
+  // A folder that is no control group has no such file.
+  if (text(join(parent, "cgroup.procs")) === "") return null;
+  const folder = join(parent, `${NAME}-${process.pid}-${++made}`);
+  try {
+    mkdirSync(folder);
+  } catch {
+    return null;
+  }
+  try {
+    // The usual period is 0.1 s.
+    if (quota !== undefined && isV2) writeFileSync(join(folder, "cpu.max"), `${quota * 1e5} 100000`);
+    if (quota !== undefined && !isV2) writeFileSync(join(folder, "cpu.cfs_quota_us"), `${quota * 1e5}`);
+  } catch {
+    rmdirSync(folder);
+    return null;
+  }
+  const enter = (command: readonly string[]) => [
+    "sh",
+    "-c",
+    `echo $$ >${folder}/cgroup.procs && exec "$@"`,
+    "sh",
+    ...command,
+  ];
+  return { folder, enter, remove: () => remove(folder) };
+}
+
+/** @returns the folder of the group that a process is in, if it is one of its own; null if it shares that of this process. */
+export function groupOf(pid: number): string | null {
+  const path = pathOf(text(`/proc/${pid}/cgroup`));
+  return path === null || path === pathOf(text("/proc/self/cgroup")) ? null : join(isV2 ? V2 : V1, path);
+}
+
+const pathOf = (groups: string): string | null =>
+  (isV2 ? /^0::(.+)$/m : /^\d+:(?:[^:]*,)?cpuacct(?:,[^:]*)?:(.*)$/m).exec(groups)?.[1] ?? null;
+
+/** @returns CPU time of all that is or was in a group, µs; null if it is gone. */
+export function usedBy(folder: string): number | null {
+  const v1 = text(join(folder, "cpuacct.usage"));
+  if (v1 !== "") return Number(v1) / 1e3;
+  const v2 = /^usage_usec (\d+)/m.exec(text(join(folder, "cpu.stat")))?.[1];
+  return v2 === undefined ? null : Number(v2);
+}
+
+/** @returns the processes in a group. */
+export const membersOf = (folder: string): number[] =>
+  text(join(folder, "cgroup.procs")).split("\n").filter(Boolean).map(Number);
+
+/** @returns milliseconds that a process's group was kept from running by its quota. */
+export function throttledMs(pid: number): number {
+  const groups = text(`/proc/${pid}/cgroup`);
+  const v1 = /^\d+:(?:[^:]*,)?cpu(?:,[^:]*)?:(.*)$/m.exec(groups)?.[1];
+  const stat = text(join(V2, pathOf(groups) ?? "", "cpu.stat")) || text(join(V1_QUOTA, v1 ?? "", "cpu.stat"));
+  const us = /^throttled_usec (\d+)/m.exec(stat)?.[1];
+  const ns = /^throttled_time (\d+)/m.exec(stat)?.[1];
+  return us ? Number(us) / 1e3 : Number(ns ?? 0) / 1e6;
+}
+
+/** Removes the groups of runs that are gone. */
+export function sweepGroups(): void {
+  for (const parent of [V2, V1, V1_QUOTA]) {
+    for (const name of names(parent)) {
+      const pid = new RegExp(`^${NAME}-(\\d+)-\\d+$`).exec(name)?.[1];
+      if (pid === undefined || statOf(Number(pid)) !== null) continue;
+      try {
+        rmdirSync(join(parent, name));
+      } catch {
+        // busy, or another user's
+      }
+    }
+  }
+}
+
+/** A group may be busy for a moment after its processes are gone. */
+async function remove(folder: string): Promise<void> {
+  for (let tries = 50; ; tries--) {
+    try {
+      return rmdirSync(folder);
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === "ENOENT" || tries === 0) return;
+    }
+    await sleep(20);
+  }
+}

@@ -1,0 +1,58 @@
+/** CPU time of processes of this machine, to the nanosecond, read while they rest. */
+import { dlopen, ptr } from "bun:ffi";
+import { membersOf, usedBy } from "./group.ts";
+import { family, isBusy, statOf } from "./proc.ts";
+
+/** Reads what a server, or a database, has used. */
+export interface Meter {
+  /** CPU time since some moment, µs, of all its processes and of those that have ended. */
+  cpuUs(): number;
+  /** Whether any of its threads runs. The kernel brings a clock up to date only when a process stops, so read it then. */
+  isBusy(): boolean;
+  /** Its processes now. */
+  pids(): number[];
+}
+
+/** @param root a process whose descendants count as well @param group the folder of the control group that holds just them */
+export function meterOf(root: number, group: string | null): Meter {
+  if (group !== null && usedBy(group) !== null) {
+    const pids = () => membersOf(group);
+    return { cpuUs: () => usedBy(group) ?? Number.NaN, isBusy: () => isBusy(pids()), pids };
+  }
+  const pids = () => family(root);
+  return {
+    // What a child had used is its parent's, in ticks, once it has ended.
+    cpuUs: () => pids().reduce((sum, pid) => sum + clockUs(pid) + (statOf(pid)?.endedMs ?? 0) * 1e3, 0),
+    isBusy: () => isBusy(pids()),
+    pids,
+  };
+}
+
+/** Several meters as one. */
+export const together = (meters: readonly Meter[]): Meter => ({
+  cpuUs: () => meters.reduce((sum, meter) => sum + meter.cpuUs(), 0),
+  isBusy: () => meters.some((meter) => meter.isBusy()),
+  pids: () => meters.flatMap((meter) => meter.pids()),
+});
+
+const time = new BigInt64Array(2);
+const libc = openLibc();
+
+function openLibc() {
+  const symbols = { clock_gettime: { args: ["i32", "ptr"], returns: "i32" } } as const;
+  for (const name of ["libc.so.6", "libc.musl-x86_64.so.1", "libc.musl-aarch64.so.1"]) {
+    try {
+      return dlopen(name, symbols).symbols;
+    } catch {
+      // another C library, or another system
+    }
+  }
+  return null;
+}
+
+/** CPU time of a process, threads that have ended included: its CPU clock (clock_gettime(2), CPUCLOCK_SCHED), else ticks. */
+function clockUs(pid: number): number {
+  if (libc?.clock_gettime((~pid << 3) | 2, ptr(time)) === 0) return Number(time[0]) * 1e6 + Number(time[1]) / 1e3;
+  const stat = statOf(pid);
+  return stat ? (stat.userMs + stat.kernelMs) * 1e3 : 0;
+}

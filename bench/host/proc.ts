@@ -1,0 +1,148 @@
+/** The one reader of /proc and /sys: what has ended, or may not be read, is empty. Linux; elsewhere everything is. */
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+
+const quietly =
+  <T>(get: (path: string) => T, otherwise: T) =>
+  (path: string): T => {
+    try {
+      return get(path);
+    } catch {
+      return otherwise;
+    }
+  };
+export const text = quietly((path) => readFileSync(path, "latin1"), "");
+export const names = quietly((path) => readdirSync(path), []);
+const linkOf = quietly((path) => readlinkSync(path), "");
+
+/** The unit of times in /proc: USER_HZ, the same on every Linux machine that Bun runs on. */
+export const TICK_MS = 10;
+
+/** Fields of proc_pid_stat; times in ms since the process began. */
+export interface Stat {
+  readonly state: string;
+  readonly parent: number;
+  readonly faults: number;
+  readonly userMs: number;
+  readonly kernelMs: number;
+  /** What children of it used that have ended. */
+  readonly endedMs: number;
+  /** When it began, in ticks since the machine did. */
+  readonly begun: number;
+}
+
+/** @param id a process, or `PID/task/TID` for a thread @returns null for one that has ended */
+export function statOf(id: number | string): Stat | null {
+  const all = text(`/proc/${id}/stat`);
+  if (all === "") return null;
+  // The name, in parentheses, may hold anything.
+  const fields = all.slice(all.lastIndexOf(")") + 2).split(" ");
+  const at = (place: number) => Number(fields[place - 3]);
+  return {
+    state: fields[0] as string,
+    parent: at(4),
+    faults: at(10) + at(12),
+    userMs: at(14) * TICK_MS,
+    kernelMs: at(15) * TICK_MS,
+    endedMs: (at(16) + at(17)) * TICK_MS,
+    begun: at(22),
+  };
+}
+
+export const processes = (): number[] => names("/proc").map(Number).filter(Boolean);
+/** Whether there is such a process, also another user's. */
+export function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
+export const environmentOf = (pid: number): string => text(`/proc/${pid}/environ`);
+export const nameOf = (pid: number): string => text(`/proc/${pid}/comm`).trim();
+const tasksOf = (pid: number) => names(`/proc/${pid}/task`).map((task) => `${pid}/task/${task}`);
+
+/** @returns a process and its descendants. */
+export function family(pid: number): number[] {
+  const children = tasksOf(pid).flatMap((task) => text(`/proc/${task}/children`).split(" ").filter(Boolean));
+  return [pid, ...children.flatMap((child) => family(Number(child)))];
+}
+
+/** Whether any thread runs, waits for a core, or waits for a disk. */
+export const isBusy = (pids: readonly number[]): boolean =>
+  pids.some((pid) => tasksOf(pid).some((task) => /[RD]/.test(statOf(task)?.state ?? "")));
+
+/** Whether every thread is stopped, or gone. */
+export const isStopped = (pid: number): boolean =>
+  tasksOf(pid).every((task) => /[TtZX]/.test(statOf(task)?.state ?? "X"));
+
+/** @returns thread -> milliseconds that it has run (proc_pid_schedstat, field 1), of those that there are. */
+export const threadTimes = (pids: readonly number[]): Map<string, number> =>
+  new Map(
+    pids.flatMap((pid) =>
+      tasksOf(pid).map((task) => [task, Number(text(`/proc/${task}/schedstat`).split(" ")[0]) / 1e6]),
+    ),
+  );
+
+/** @returns how often threads were switched from, those that have ended left out (proc_pid_schedstat, field 3). */
+export const switchesOf = (pids: readonly number[]): number =>
+  total(pids.flatMap((pid) => tasksOf(pid).map((task) => Number(text(`/proc/${task}/schedstat`).split(" ")[2]) || 0)));
+
+/** @returns bytes that a process has written, to files and sockets alike. */
+export const writtenBy = (pid: number): number => Number(/^wchar: (\d+)/m.exec(text(`/proc/${pid}/io`))?.[1] ?? 0);
+
+/** @returns memory of processes in bytes: resident, now or at most since their start, or what they share counted once. */
+export function memoryOf(pids: readonly number[], field: "VmRSS" | "VmHWM" | "Pss"): number {
+  const size = new RegExp(`^${field}:\\s*(\\d+) kB`, "m");
+  const file = field === "Pss" ? "smaps_rollup" : "status";
+  return total(pids.map((pid) => Number(size.exec(text(`/proc/${pid}/${file}`))?.[1] ?? 0) * 1024));
+}
+
+/** @returns the cores that a process may use, as the kernel lists them; null for one that has ended. */
+export const coresOf = (pid: number | "self"): string | null =>
+  /^Cpus_allowed_list:\s*(.*)$/m.exec(text(`/proc/${pid}/status`))?.[1] ?? null;
+
+/** What cores have done since the machine started, ms; kept from running by the host is not busy. */
+export function readCores(cores: readonly number[]): { readonly busyMs: number; readonly stolenMs: number } {
+  const wanted = new Set(cores.map((core) => `cpu${core}`));
+  const lines = text("/proc/stat")
+    .split("\n")
+    .map((line) => line.split(" "));
+  const of = lines
+    .filter(([name]) => wanted.has(name ?? ""))
+    .map((line) => line.slice(1).map((ticks) => Number(ticks) * TICK_MS));
+  const sum = (...places: number[]) => total(of.flatMap((ms) => places.map((place) => ms[place] ?? 0)));
+  // user, nice, system, irq, softirq; idle, iowait and what guests had are left out.
+  return { busyMs: sum(0, 1, 2, 5, 6), stolenMs: sum(7) };
+}
+
+/** Forward to a server whose processes are elsewhere, as those of containers. */
+const FORWARDERS = new Set(["docker-proxy", "rootlessport", "rootlesskit", "slirp4netns", "pasta", "ssh"]);
+
+/**
+ * @returns the process of this machine that listens on a port, or that started all that do; null if it cannot be seen
+ *   (another user's), only forwards, or if there is no one such
+ */
+export function listenerOf(port: number): number | null {
+  const sockets = new Set(["tcp", "tcp6"].flatMap((file) => socketsOf(`/proc/net/${file}`, port)));
+  const pids = processes().filter((pid) =>
+    names(`/proc/${pid}/fd`).some((fd) => sockets.has(linkOf(`/proc/${pid}/fd/${fd}`))),
+  );
+  const parents = new Map(pids.map((pid) => [pid, statOf(pid)?.parent ?? 0]));
+  const roots = pids.filter((pid) => !parents.has(parents.get(pid) as number));
+  const above = new Set(roots.map((pid) => parents.get(pid) as number));
+  const [root, ...more] = roots.length > 1 ? above : roots;
+  if (root === undefined || more.length > 0 || root === 1) return null;
+  return FORWARDERS.has(nameOf(root)) ? null : root;
+}
+
+/** proc_net_tcp: the local address is field 2, its port in hex; state 0A listens; field 10 is the inode. */
+function socketsOf(file: string, port: number): string[] {
+  const hex = port.toString(16).toUpperCase().padStart(4, "0");
+  return text(file)
+    .split("\n")
+    .map((line) => line.trim().split(/\s+/))
+    .filter(([, local, , state]) => local?.endsWith(`:${hex}`) && state === "0A")
+    .map((fields) => `socket:[${fields[9]}]`);
+}
+
+const total = (values: Iterable<number>): number => [...values].reduce((sum, value) => sum + value, 0);

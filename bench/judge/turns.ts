@@ -1,0 +1,74 @@
+/** What servers cost and answered in their windows: from windows to one number per server and restart. */
+import type { Window } from "../keep/windows.ts";
+import { type Measured, mean, median, polish } from "./statistics.ts";
+import { changeOf, relativeCosts } from "./steadiness.ts";
+
+/** A complete layout of servers × restarts. */
+export interface Layout {
+  readonly restarts: readonly number[];
+  /** ln value against the mean of all in that restart. */
+  readonly measured: readonly Measured[];
+  /** ln of that mean, by restart. */
+  readonly common: readonly number[];
+  /** How much each changed from the first half of a restart's rounds to the second, ln scale, restart by restart. */
+  readonly changes: ReadonlyMap<string, readonly number[]>;
+}
+
+/** CPU µs per request of a window, and its requests per second; null if not known. */
+export const costOf = ({ cpuUs, requests }: Window): number | null => (cpuUs && requests > 0 ? cpuUs / requests : null);
+export const rateOf = ({ requests, seconds }: Window): number | null => (requests > 0 ? requests / seconds : null);
+
+/**
+ * The level of each server in a restart, from the ln values of its windows and those of others in the same rounds, by which
+ * the host cancels; robust, because a compiler, a collector or the host hits single windows. Servers that have not been in as many restarts as others are left out.
+ * @param windows of one scenario, those that count
+ */
+export function layoutOf(windows: readonly Window[], value: (window: Window) => number | null): Layout {
+  const cells = new Map<number, Map<string, Map<number, number>>>();
+  for (const window of windows) {
+    const of = value(window);
+    if (of === null || !window.counts) continue;
+    const byName = cells.get(window.restart) ?? new Map<string, Map<number, number>>();
+    cells.set(window.restart, byName);
+    const rounds = byName.get(window.name) ?? new Map<number, number>();
+    byName.set(window.name, rounds.set(window.round, Math.log(of)));
+  }
+  const times = [
+    ...Map.groupBy(
+      [...cells.values()].flatMap((byName) => [...byName.keys()]),
+      (name) => name,
+    ),
+  ];
+  const most = Math.max(0, ...times.map(([, of]) => of.length));
+  const names = times
+    .filter(([, of]) => of.length === most)
+    .map(([name]) => name)
+    .sort();
+  const whole = [...cells].filter(([, byName]) => names.every((name) => byName.has(name))).sort(([a], [b]) => a - b);
+  const perRestart = whole.map(([, byName]) => {
+    const all = names.map((name) => byName.get(name) as Map<number, number>);
+    const rounds = [...(all[0] ?? new Map<number, number>()).keys()].filter((round) =>
+      all.every((of) => of.has(round)),
+    );
+    const series = all.map((of) => rounds.map((round) => of.get(round) as number));
+    const { rows, columns } = polish(series);
+    const level = mean(rows);
+    return {
+      common: level + median(columns),
+      relative: rows.map((row) => row - level),
+      changes: relativeCosts(series).map(changeOf),
+    };
+  });
+  return {
+    restarts: whole.map(([restart]) => restart),
+    measured: names.map((name, i) => ({ name, perRestart: perRestart.map(({ relative }) => relative[i] as number) })),
+    common: perRestart.map(({ common }) => common),
+    changes: new Map(names.map((name, i) => [name, perRestart.map(({ changes }) => changes[i] as number)])),
+  };
+}
+
+/** @returns the values of one server by restart, in the unit of the windows; ratios of two servers' means are those of `compare`. */
+export function levelsOf({ restarts, measured, common }: Layout, name: string): Map<number, number> {
+  const of = measured.find((one) => one.name === name)?.perRestart ?? [];
+  return new Map(of.map((relative, r) => [restarts[r] as number, Math.exp(relative + (common[r] as number))]));
+}

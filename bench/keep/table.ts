@@ -1,0 +1,49 @@
+/** Tables in files of comma-separated values: columns, the field of a row that each holds, and what that is. */
+import { appendFileSync, existsSync, mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+import { CsvError, parse } from "csv-parse/sync";
+import { stringify } from "csv-stringify/sync";
+import { UsageError } from "../../shared/errors.ts";
+import { readText, rounded } from "./files.ts";
+
+/** With `?` a field is empty in some rows, and the column may be missing in the file of an earlier version. */
+type Content = "text" | "text?" | "number" | "number?";
+export type Columns<Row> = Readonly<Record<string, readonly [field: keyof Row & string, content: Content]>>;
+
+/** Appends rows to a file, which gets its head with the first. */
+export function appendRows<Row>(file: string, columns: Columns<Row>, rows: readonly Row[]): void {
+  const lines = rows.map((row) => Object.values(columns).map(([field]) => rounded(row[field])));
+  mkdirSync(dirname(file), { recursive: true });
+  appendFileSync(file, (existsSync(file) ? "" : stringify([Object.keys(columns)])) + stringify(lines));
+}
+
+/** @throws UsageError naming file, line, column and value if something is not as it should be. */
+export function readRows<Row>(file: string, columns: Columns<Row>): Row[] {
+  const wanted = Object.entries(columns);
+  const problem = (line: number, what: string) => new UsageError(`${file}, line ${line}: ${what}`);
+  const check = (head: string[]): string[] => {
+    const missing = wanted.find(([name, [, content]]) => !content.endsWith("?") && !head.includes(name));
+    if (missing) throw problem(1, `there is no column "${missing[0]}": it does not come from ./bench.sh`);
+    return head;
+  };
+  let records: { record: Record<string, string>; info: { lines: number } }[];
+  try {
+    records = parse(readText(file), { columns: check, info: true, bom: true, skip_empty_lines: true });
+  } catch (error) {
+    if (error instanceof CsvError) throw problem(Number(error.lines), error.message);
+    throw error instanceof UsageError
+      ? error
+      : new UsageError(`"${file}" cannot be read (${(error as Error).message})`);
+  }
+  return records.map(({ record, info: { lines } }) => {
+    const fields = wanted.map(([column, [field, kind]]) => {
+      const text = record[column] ?? "";
+      const content = text === "" ? null : kind.startsWith("text") ? text : Number(text);
+      if (typeof content === "number" && !(content >= 0 && content < Number.POSITIVE_INFINITY))
+        throw problem(lines, `column ${column}: "${record[column]}" is not 0 or a positive number`);
+      if (content === null && !kind.endsWith("?")) throw problem(lines, `column ${column} is empty`);
+      return [field, content] as const;
+    });
+    return Object.fromEntries(fields) as Row;
+  });
+}

@@ -1,0 +1,82 @@
+/** Load generators that run in their turns only: between them they are stopped (SIGSTOP), their connections open. */
+import { createServer } from "node:net";
+import { setImmediate as yieldOnce } from "node:timers/promises";
+import { UsageError } from "../../shared/errors.ts";
+import { type CommandOptions, lastLine, start } from "../host/command.ts";
+import { isStopped, writtenBy } from "../host/proc.ts";
+
+/** A generator that runs until it is paused. */
+export interface Pausable {
+  readonly pid: number;
+  go(): void;
+  /** Resolves when none of its threads runs any more. */
+  pause(): Promise<void>;
+  /** Bytes that it has sent so far. */
+  sent(): number;
+  /** @returns what it printed at its end. @throws UsageError with the last line it logged if it failed. */
+  end(): Promise<string>;
+}
+
+/** A generator of this machine, which prints what it saw when it is interrupted. */
+export function startPausable(command: readonly string[], url: string, options: CommandOptions): Pausable {
+  const child = start(command, options);
+  let hasEnded = false;
+  child.ended.then(
+    () => {
+      hasEnded = true;
+    },
+    () => {
+      hasEnded = true; // seen by whoever waits for its end
+    },
+  );
+  const send = (signal: NodeJS.Signals) => void (hasEnded || child.kill(signal));
+  return {
+    pid: child.pid,
+    go: () => send("SIGCONT"),
+    async pause() {
+      send("SIGSTOP");
+      while (!hasEnded && !isStopped(child.pid)) await yieldOnce();
+    },
+    sent: () => writtenBy(child.pid),
+    async end() {
+      send("SIGINT"); // before it goes on, so that nothing else is sent
+      send("SIGCONT");
+      const { code, stdout, stderr } = await child.ended;
+      if (code !== 0 || stdout === "") throw new UsageError(`${command[0]} could not load ${url}: ${lastLine(stderr)}`);
+      return stdout;
+    },
+  };
+}
+
+/** Of a request's answer, all that is read by a generator that only sends one. */
+const ANSWER = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+
+/**
+ * The size of a generator's requests, which all have the same: one is sent to a listener of this process.
+ * @param send sends one request to a URL
+ * @param host the one that the requests name, as in 127.0.0.1:3000
+ * @returns bytes
+ */
+export async function sizeOfRequest(send: (origin: string) => Promise<unknown>, host: string): Promise<number> {
+  const seen = new Map<number, number>();
+  let sockets = 0;
+  const server = createServer((socket) => {
+    const one = ++sockets;
+    socket.on("error", () => {});
+    socket.on("data", (data) => {
+      seen.set(one, (seen.get(one) ?? 0) + data.length);
+      // An answer after the head would cut a body.
+      setTimeout(() => socket.end(ANSWER), 20);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as { port: number };
+  const own = `127.0.0.1:${port}`;
+  try {
+    await send(`http://${own}`);
+  } finally {
+    server.close();
+  }
+  const sizes = [...seen.values()].filter((bytes) => bytes > 0);
+  return Math.min(...sizes) - own.length + host.length;
+}

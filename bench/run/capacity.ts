@@ -1,0 +1,146 @@
+/** The highest rate at which a server keeps a promise. */
+import { type Bracket, capacityOf, STARTS, searchCapacity, type Trial } from "../judge/capacity.ts";
+import type { Capacity } from "../keep/manifest.ts";
+import type { Slice } from "../keep/slices.ts";
+import { endpointsOf, type Plan, type Scenario } from "../plan/plan.ts";
+import type { Slo } from "../plan/slo.ts";
+import { calibrate } from "./calibrate.ts";
+import { lookAtMachine, withTargets } from "./restart.ts";
+import type { Session } from "./session.ts";
+import { solo } from "./solo.ts";
+import type { Target } from "./targets/target.ts";
+
+/** How long each server is loaded to see how much it can answer; the best look counts, as a machine that is elsewhere answers less. */
+const LOOK_SECONDS = 0.5;
+const LOOKS = 3;
+
+/** @returns how many requests per second all targets can answer at each endpoint: what the slowest reaches, alone, warm. */
+export async function commonCapacity(session: Session): Promise<Map<string, number>> {
+  const { plan } = session.manifest;
+  const least = new Map<string, number>();
+  await withTargets(session, plan.targets, async (targets) => {
+    for (const target of targets) {
+      for (const endpoint of endpointsOf(plan)) {
+        session.progress.now(`${target.name}: how much it can answer`);
+        await warm(session, target, endpoint);
+        let most = 0;
+        for (let look = 0; look < LOOKS; look++) {
+          const options = { connections: plan.connections, seconds: LOOK_SECONDS };
+          most = Math.max(most, (await session.load(target.url, endpoint, options)).goodput);
+        }
+        least.set(endpoint, Math.min(most, least.get(endpoint) ?? Number.POSITIVE_INFINITY));
+      }
+    }
+  });
+  return least;
+}
+
+/** Length of one attempt of the search: overload by 1 % must show as a queue longer than the promise. */
+const attemptSeconds = ({ limitMs }: Slo) => Math.min(10, Math.max(2, limitMs / 10));
+
+/** About the seconds of a whole search. */
+export const capacitySeconds = (plan: Plan, slo: Slo): number =>
+  STARTS * plan.targets.length * plan.scenarios.length * 10 * attemptSeconds(slo);
+
+/** A closed loop of so many seconds: as many requests as a restart warms with, of most servers. */
+const WARM_SECONDS = 2;
+
+async function warm({ load, manifest: { plan } }: Session, { url }: Target, endpoint: string): Promise<void> {
+  await load(url, endpoint, { connections: plan.connections, seconds: WARM_SECONDS });
+}
+
+/**
+ * The highest rate at which a target keeps a promise, at each endpoint; all targets in turn, as often as it takes for an
+ * interval, freshly started each time unless they run already.
+ */
+export async function measureCapacity(
+  session: Session,
+  slo: Slo,
+  tell: (name: string, endpoint: string, capacity: Capacity) => void,
+): Promise<void> {
+  const { plan } = session.manifest;
+  const brackets = new Map<string, Bracket[]>();
+  const each = capacitySeconds(plan, slo) / (STARTS * plan.targets.length * plan.scenarios.length);
+  let done = 0;
+  for (let start = 1; start <= STARTS; start++) {
+    await lookAtMachine(session, start);
+    for (const spec of plan.targets) {
+      await withTargets(session, [spec], async ([target]) => {
+        for (const scenario of target ? plan.scenarios : []) {
+          const key = `${spec.name} ${scenario.name}`;
+          const found = brackets.get(key) ?? [];
+          found.push(await searchAt(session, start, scenario, target as Target, { slo, before: found.at(-1) }));
+          brackets.set(key, found);
+          keepCapacity(session, spec.name, scenario.endpoint, capacityOf(found), slo);
+          session.progress.at(++done * each);
+          if (start === STARTS) tell(spec.name, scenario.endpoint, capacityOf(found));
+        }
+      });
+    }
+  }
+}
+
+function keepCapacity(
+  { manifest: { capacities } }: Session,
+  name: string,
+  endpoint: string,
+  capacity: Capacity,
+  slo: Slo,
+) {
+  capacities[name] = { ...capacities[name], [endpoint]: { ...capacity, slo } };
+}
+
+interface Search {
+  readonly slo: Slo;
+  readonly before: Bracket | undefined;
+}
+
+async function searchAt(session: Session, start: number, scenario: Scenario, target: Target, { slo, before }: Search) {
+  await warm(session, target, scenario.endpoint);
+  await calibrate(session, target, scenario.endpoint);
+  const { slice } = await solo(session, start, scenario, target, 1);
+  return searchCapacity(
+    (rate) => {
+      session.progress.now(
+        `${target.name} ${scenario.endpoint}: ${rate.toFixed(0)} requests/s, start ${start} of ${STARTS}`,
+      );
+      return tryRate(session, start, atRate(scenario, rate, slo), target, slo);
+    },
+    slice.goodput,
+    before?.low,
+  );
+}
+
+const MOST_CONNECTIONS = 2_000;
+
+/** Enough connections that an answer within the promise delays no later send, few that sends stay even. */
+const atRate = (scenario: Scenario, rate: number, { limitMs }: Slo): Scenario => ({
+  ...scenario,
+  rate,
+  connections: Math.min(MOST_CONNECTIONS, Math.ceil((rate * limitMs * 1.5) / 1e3)),
+});
+
+async function tryRate(session: Session, start: number, scenario: Scenario, target: Target, slo: Slo): Promise<Trial> {
+  const seconds = Math.max(attemptSeconds(slo), (10 * scenario.connections) / (scenario.rate as number));
+  const { slice } = await solo(session, start, scenario, target, seconds);
+  const steps = session.slices.filter((one) => one.slice === slice.slice && one.step !== null);
+  return judge(slice, steps.length > 0 ? steps : [slice], slo);
+}
+
+/** @param of whose latency the promise is: of a sequence, each of its steps keeps it */
+function judge(slice: Slice, of: readonly Slice[], { percentile, limitMs }: Slo): Trial {
+  const field = ({ 50: "p50Ms", 90: "p90Ms", 99: "p99Ms", 99.9: "p999Ms" } as const)[percentile];
+  const slow = of.toSorted((a, b) => b[field] - a[field])[0] as Slice;
+  const isStarved = slice.verdict === "starved";
+  const kept = isStarved ? null : false;
+  if (slow[field] >= limitMs) {
+    const where = slow.step === null ? "" : ` of ${slow.endpoint} ${slow.step}`;
+    const meanwhile = isStarved
+      ? `, while the host or others had ${((slice.taken ?? 0) * 100).toFixed(0)} % of the cores' time`
+      : "";
+    return { kept, why: `p${percentile}${where} was ${slow[field].toFixed(1)} ms${meanwhile}` };
+  }
+  if (slice.verdict === "on schedule") return { kept: true, why: "" };
+  const late = `an answer took ${slice.maxMs.toFixed(0)} ms and held up later sends, so p${percentile} is not what users see`;
+  return { kept, why: slice.verdict === "service time" ? late : `the slice was ${slice.verdict}` };
+}

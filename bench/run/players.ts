@@ -1,0 +1,226 @@
+/** What plays with a server at one scenario: a generator that is paused between its windows, or runs to their end. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { SEQUENCE, TRANSACTION } from "../ask/endpoints.ts";
+import { pinned } from "../host/cores.ts";
+import * as fortio from "../load/fortio.ts";
+import * as k6 from "../load/k6.ts";
+import { type Pausable, sizeOfRequest, startPausable } from "../load/pausable.ts";
+import { isPaused, requestAt, type Scenario } from "../plan/plan.ts";
+import { calibrate } from "./calibrate.ts";
+import type { Session } from "./session.ts";
+import { solo } from "./solo.ts";
+import type { Target } from "./targets/target.ts";
+import { type Played, playWindow, type Turn } from "./turns.ts";
+
+export interface Player {
+  readonly target: Target;
+  readonly windowMs: number;
+  play(): Promise<Played>;
+  /** Ends its generator. */
+  end(): Promise<Seen>;
+}
+
+/** What a generator saw in all its windows. */
+export interface Seen {
+  readonly requests: number;
+  readonly errors: number;
+  /** What a window's work is divided by. */
+  readonly workPerRequest: number;
+  readonly restUsPerSecond: number | null;
+}
+
+/** Enough that a request costs what it does with more (with half as many the cheapest is 3 % dearer), few enough that a pause is short. */
+const TURN_CONNECTIONS = 64;
+/** A window is so many times as long as answers take under load, if a server waits for something longer; within limits. */
+const WINDOW_LATENCIES = 1;
+const WAITING_LATENCIES = 4;
+const LEAST_WINDOW_MS = 25;
+const MOST_WINDOW_MS = 2_000;
+/** Over a line, or if the clocks of its processes cannot be read. */
+const DISTANT_WINDOW_MS = 1_000;
+/** Longer than any pause: what is in flight then would count as an error. */
+const TIMEOUT = "60s";
+/** Longer than any scenario. */
+const FOREVER_SECONDS = 3_600;
+/** A server that waits for something rests meanwhile; one that answers sooner has computed. */
+const WAITING_MS = 2;
+/** Requests on each connection before the first window, at least: all are open then. */
+const FIRST_REQUESTS = 3;
+/** Part of a route's warm-up that is asked at each endpoint once more, right before its windows. */
+const AGAIN = 0.5;
+
+/** Who is played with, at what. */
+export interface Game {
+  readonly restart: number;
+  readonly scenario: Scenario;
+  readonly target: Target;
+}
+
+/** Starts what plays with a server, and has it answer the requests of its warm-up. */
+export const startPlayer = (session: Session, game: Game): Promise<Player> =>
+  isPaused(session.manifest.plan, game.scenario) ? startPaused(session, game) : startRuns(session, game);
+
+async function startPaused(session: Session, { scenario, target }: Game): Promise<Player> {
+  const { endpoint } = scenario;
+  const connections = Math.min(scenario.connections, TURN_CONNECTIONS);
+  const { unloadedMs } = await calibrate(session, target, endpoint);
+  const generator = await startGenerator(session, target, endpoint, connections);
+  const size = session.sizes.get(endpoint) ?? GUESSED_BYTES;
+  const again = AGAIN * session.manifest.plan.amount.warmRequests;
+  await untilSent(generator, size * FIRST_REQUESTS * connections, session.signal);
+  await untilSent(generator, size * again, session.signal, WARM_MS * again);
+  await generator.pause();
+  const told = async () => (await target.read())?.cpuUs ?? null;
+  const turn: Turn = {
+    generator,
+    clocks: target.clocks,
+    tell: target.clocks === null && target.identity !== null ? told : null,
+    quietMs: target.clocks === null ? 2 * unloadedMs : unloadedMs >= WAITING_MS ? 1.5 * unloadedMs : 0,
+  };
+  const key = `${target.name} ${scenario.name}`;
+  const windowMs = session.windowMs.get(key) ?? (await windowFor(turn, { connections, size, unloadedMs }));
+  session.windowMs.set(key, windowMs);
+  const rest = restOf(target);
+  return {
+    target,
+    windowMs,
+    play: async () => {
+      rest.end();
+      const played = await playWindow(turn, windowMs);
+      rest.begin();
+      return played;
+    },
+    end: async () => {
+      const output = JSON.parse(await generator.end());
+      const seen = isSequence(endpoint) ? k6.toLoad(output) : fortio.toLoad(output, { connections: output.NumThreads });
+      const { requests, errors } = seen;
+      return {
+        requests,
+        errors,
+        workPerRequest: session.sizes.get(endpoint) ?? GUESSED_BYTES,
+        restUsPerSecond: rest.usPerSecond(),
+      };
+    },
+  };
+}
+
+/** Tries one window to see how long answers take under load. @returns the length of the next ones, ms */
+async function windowFor(
+  turn: Turn,
+  { connections, size, unloadedMs }: { connections: number; size: number; unloadedMs: number },
+): Promise<number> {
+  const least = turn.clocks === null ? DISTANT_WINDOW_MS : LEAST_WINDOW_MS;
+  const { seconds, work } = await playWindow(turn, least);
+  const latencyMs = Math.max(unloadedMs, (connections * seconds * 1e3 * size) / Math.max(work, size));
+  const wanted = latencyMs * (turn.quietMs > 0 ? WAITING_LATENCIES : WINDOW_LATENCIES);
+  return Math.min(MOST_WINDOW_MS, Math.max(least, wanted));
+}
+
+const isSequence = (endpoint: string) => endpoint === SEQUENCE || endpoint === TRANSACTION;
+
+/** Of a transaction, until a slice of one has said how many they are. */
+const GUESSED_BYTES = 250;
+
+async function startGenerator(
+  session: Session,
+  { url: server }: Target,
+  endpoint: string,
+  connections: number,
+): Promise<Pausable> {
+  const { manifest, signal, sizes } = session;
+  const { plan, cores } = manifest;
+  const on = cores?.generator;
+  const options = { connections, seconds: FOREVER_SECONDS };
+  if (isSequence(endpoint)) {
+    fortio.needGenerator("k6");
+    const command = k6.commandOf({ url: server, scale: plan.scale }, options);
+    return startPausable(pinned(on, command), server, { ...k6.INPUT, signal });
+  }
+  fortio.needGenerator("fortio");
+  const { path, ...request } = requestAt(plan, endpoint);
+  const { host } = new URL(server);
+  if (!sizes.has(endpoint)) {
+    const send = (origin: string) =>
+      fortio.load(
+        { url: origin + new URL(server + path).pathname + new URL(server + path).search, ...request },
+        { connections: 1, seconds: 0.05 },
+        on,
+        signal,
+      );
+    sizes.set(endpoint, await sizeOfRequest(send, host));
+  }
+  const command = fortio.commandOf({ url: server + path, ...request }, options, { timeout: TIMEOUT });
+  return startPausable(pinned(on, command), server + path, { signal });
+}
+
+/** Least requests are not waited for longer. */
+const MOST_WARM_MS = 20_000;
+
+/** Lets a generator run until it has sent so much, or the time is up. */
+async function untilSent(
+  generator: Pausable,
+  bytes: number,
+  signal: AbortSignal,
+  mostMs = MOST_WARM_MS,
+): Promise<void> {
+  const since = performance.now();
+  while (generator.sent() < bytes && performance.now() - since < mostMs && !signal.aborted) await sleep(5);
+  signal.throwIfAborted();
+}
+
+/** Of warm-up per request: heavier requests, of which fewer are needed, are not waited for longer. */
+const WARM_MS = 0.06;
+const AGENTS_WARM_SECONDS = 0.5;
+
+/** Has a server answer the requests of its warm-up at an endpoint. */
+export async function warmAt(session: Session, target: Target, endpoint: string): Promise<void> {
+  const { amount, agents } = session.manifest.plan;
+  const { warmRequests: requests } = amount;
+  if (requests === 0) return;
+  const connections = TURN_CONNECTIONS;
+  if (agents.length > 0) {
+    const seconds = Math.max(AGENTS_WARM_SECONDS, (WARM_MS * requests) / 1e3);
+    return void (await session.load(target.url, endpoint, { connections, seconds }));
+  }
+  const generator = await startGenerator(session, target, endpoint, connections);
+  const size = session.sizes.get(endpoint) ?? GUESSED_BYTES;
+  await untilSent(generator, size * requests, session.signal, Math.min(MOST_WARM_MS, WARM_MS * requests));
+  await generator.end();
+}
+
+/** CPU time of a server between its windows. */
+function restOf({ clocks }: Target) {
+  let [us, ms] = [0, 0];
+  let since: { us: number; at: number } | null = null;
+  return {
+    begin() {
+      if (clocks) since = { us: clocks.all.cpuUs(), at: performance.now() };
+    },
+    end() {
+      if (!since || !clocks) return;
+      us += clocks.all.cpuUs() - since.us;
+      ms += performance.now() - since.at;
+    },
+    usPerSecond: () => (ms > 0 ? (us / ms) * 1e3 : null),
+  };
+}
+
+/** A generator that cannot be paused, as at a fixed rate or on another machine: each window is a slice. */
+async function startRuns(session: Session, { restart, scenario, target }: Game): Promise<Player> {
+  const { soloSeconds } = session.manifest.plan.amount;
+  await calibrate(session, target, scenario.endpoint);
+  let [requests, errors] = [0, 0];
+  return {
+    target,
+    windowMs: soloSeconds * 1e3,
+    async play() {
+      const { slice, databaseUs, poolerUs } = await solo(session, restart, scenario, target);
+      requests += slice.requests;
+      errors += slice.errors;
+      const { cpuUsPerRequest, seconds } = slice;
+      const cpuUs = cpuUsPerRequest && cpuUsPerRequest * slice.requests;
+      return { seconds, work: slice.requests, cpuUs, databaseUs, poolerUs };
+    },
+    end: async () => ({ requests, errors, workPerRequest: 1, restUsPerSecond: null }),
+  };
+}

@@ -1,0 +1,319 @@
+/** One restart: every server is started, warmed, and takes its turns at each scenario; then a slice of each alone. */
+import { UsageError } from "../../shared/errors.ts";
+import { WORKLOADS } from "../ask/endpoints.ts";
+import type { TargetSpec } from "../ask/targets.ts";
+import { openEngine } from "../host/engine.ts";
+import { takeFingerprint } from "../host/machine/fingerprint.ts";
+import { isSteady } from "../judge/steadiness.ts";
+import { appendWindows, type Window } from "../keep/windows.ts";
+import { endpointsOf, isPaused, orderOf, type Plan, randomOf, type Scenario } from "../plan/plan.ts";
+import { calibrateGenerator } from "./calibrate.ts";
+import type { Player } from "./players.ts";
+import type { Session } from "./session.ts";
+import { solo } from "./solo.ts";
+import { openStores } from "./stores/stores.ts";
+import { startContainer } from "./targets/container.ts";
+import { readIdentity, type Target, verify } from "./targets/target.ts";
+import { attach } from "./targets/url.ts";
+import type { Played } from "./turns.ts";
+import { warmAll } from "./warm.ts";
+
+/** Before the first restart and after each, while nothing is loaded. */
+export async function lookAtMachine({ manifest, progress, signal }: Session, restart: number): Promise<void> {
+  progress.now(`restart ${restart}: how fast the machine is`);
+  const seen = await takeFingerprint(manifest.cores, signal);
+  if (seen) manifest.fingerprints.push({ restart, ...seen });
+}
+
+/** @param scenarios those of the plan that are still to be measured */
+export async function measureRestart(session: Session, restart: number, scenarios: readonly Scenario[]): Promise<void> {
+  const { manifest } = session;
+  const { plan } = manifest;
+  const left = new Set(manifest.left.map(({ name }) => name));
+  const specs = plan.targets.filter(({ name }) => !left.has(name));
+  await withTargets(
+    session,
+    inTurn(plan, restart, specs),
+    async (targets) => {
+      await warmAll(session, targets);
+      for (const scenario of orderOf(plan, restart, scenarios)) await measureScenario(session, restart, scenario);
+    },
+    restart,
+  );
+  manifest.restarts++;
+}
+
+/** Few take the places in turn; many are shuffled. Who is started first is a little dearer. */
+const inTurn = <T>({ seed }: Plan, restart: number, all: readonly T[]): T[] =>
+  all.length <= 3
+    ? [...all.slice(restart % all.length), ...all.slice(0, restart % all.length)]
+    : randomOf(seed, -restart).shuffle(all);
+
+/**
+ * All targets up and checked, then all down, whatever happens.
+ * @param restart the second and later ones go on without a target that does not start
+ */
+export async function withTargets<T>(
+  session: Session,
+  specs: readonly TargetSpec[],
+  use: (targets: readonly Target[]) => Promise<T>,
+  restart = 1,
+): Promise<T> {
+  const { manifest } = session;
+  try {
+    for (const spec of specs) {
+      session.progress.now(`${spec.name}: start`);
+      try {
+        await startTarget(session, spec);
+      } catch (error) {
+        if (restart === 1 || session.signal.aborted || !(error instanceof UsageError)) throw error;
+        manifest.left.push({ name: spec.name, restart, scenario: null, reason: error.message });
+      }
+    }
+    return await use(session.up);
+  } finally {
+    await Promise.all(session.up.map((target) => stop(session, target)));
+  }
+}
+
+async function stop(session: Session, target: Target): Promise<void> {
+  session.up = session.up.filter((one) => one !== target);
+  await target.stop();
+}
+
+/** Starts a target, or attaches to one that runs, and asks it each endpoint once. */
+async function startTarget(session: Session, spec: TargetSpec): Promise<void> {
+  const { manifest, signal } = session;
+  const { plan } = manifest;
+  const target = await startOf(session, spec);
+  session.up = [...session.up, target];
+  if (target.identity && WORKLOADS[plan.workload].store) manifest.stores[target.name] = target.identity.store;
+  await verify(target, endpointsOf(plan), signal, plan.requests);
+  await calibrateGenerator(session, target);
+}
+
+async function startOf(session: Session, spec: TargetSpec): Promise<Target> {
+  const { manifest, signal } = session;
+  const cores = manifest.cores?.server;
+  if (spec.kind === "url") return attach(spec, signal);
+  if (spec.kind === "docker") {
+    if (session.engine === null) {
+      session.engine = await openEngine(spec.engine, signal);
+      manifest.environment = { ...manifest.environment, engine: session.engine.facts };
+    }
+    return startContainer(session.engine, spec, cores, signal);
+  }
+  if (!spec.env.STORE) return session.start(spec, cores, signal);
+  session.stores ??= openStores(signal, manifest.plan.scale);
+  return session.start(spec, cores, signal, await session.stores.open(spec.env, cores));
+}
+
+async function measureScenario(session: Session, restart: number, scenario: Scenario): Promise<void> {
+  const { manifest, progress } = session;
+  const alive = session.up.filter(({ name }) => !hasFailed(session, restart, scenario, name));
+  const players: Player[] = [];
+  progress.now(`restart ${restart} ${scenario.name}: warm-up`);
+  for (const target of randomOf(manifest.plan.seed, restart).shuffle(alive)) {
+    const player = await attempt(session, restart, scenario, target, () =>
+      session.player(session, { restart, scenario, target }),
+    );
+    if (player) players.push(player);
+  }
+  progress.now(`restart ${restart} ${scenario.name}: turns`);
+  const played = await playRounds(session, restart, scenario, players);
+  if (isPaused(manifest.plan, scenario)) {
+    const sliced = slicedAs(session, scenario, played);
+    for (const { target } of players) {
+      if (!session.up.includes(target)) continue;
+      progress.now(`restart ${restart} ${scenario.name}: ${target.name} without a pause`);
+      await attempt(session, restart, scenario, target, () => solo(session, restart, sliced, target));
+    }
+  }
+  await keepTurns(session, restart, scenario, played);
+  session.save();
+}
+
+/** A scenario at the rate of its slices, which stays the same in all restarts. */
+function slicedAs(
+  { manifest: { plan }, rates, sizes }: Session,
+  scenario: Scenario,
+  { players, rounds }: Rounds,
+): Scenario {
+  if (plan.latencyAt === undefined) return scenario;
+  const size = sizes.get(scenario.endpoint) ?? 1;
+  const answered = players.map(({ target }) => {
+    const windows = rounds.flatMap((round) => round.get(target.name) ?? []);
+    return (
+      windows.reduce((sum, { work }) => sum + work, 0) / size / windows.reduce((sum, { seconds }) => sum + seconds, 0)
+    );
+  });
+  const rate = rates.get(scenario.name) ?? Math.max(1, Math.round(plan.latencyAt * Math.min(...answered)));
+  rates.set(scenario.name, rate);
+  return { ...scenario, rate };
+}
+
+/** More failed requests than this end a ladder. */
+const MOST_ERRORS = 0.01;
+
+/** Whether a target could not answer fewer connections in the same restart. */
+const hasFailed = ({ slices }: Session, restart: number, { endpoint, level }: Scenario, name: string): boolean =>
+  level?.unit === "connections" &&
+  slices.some(
+    (one) =>
+      one.name === name &&
+      one.restart === restart &&
+      one.endpoint === endpoint &&
+      one.connections < level.value &&
+      one.errors > MOST_ERRORS * one.requests,
+  );
+
+/** @returns null, and leaves the target out from now on, if it is gone. @throws what fails otherwise */
+async function attempt<T>(
+  session: Session,
+  restart: number,
+  scenario: Scenario,
+  target: Target,
+  use: () => Promise<T>,
+): Promise<T | null> {
+  try {
+    return await use();
+  } catch (error) {
+    if (session.signal.aborted || !(error instanceof UsageError)) throw error;
+    const reason = await goneReason(session, target);
+    if (reason === null) throw error;
+    await leave(session, restart, scenario, target, reason);
+    return null;
+  }
+}
+
+/** @returns why a target answers no more; null if it does. */
+async function goneReason({ signal }: Session, target: Target): Promise<string | null> {
+  const ended = target.ended();
+  if (ended !== null) return ended;
+  return readIdentity(target.url, signal).then(
+    () => null,
+    (error: Error) => error.message,
+  );
+}
+
+/** A target that is gone is named and left out; the others go on. @throws UsageError if there are none */
+async function leave(
+  session: Session,
+  restart: number,
+  scenario: Scenario,
+  target: Target,
+  reason: string,
+): Promise<void> {
+  const { manifest, progress } = session;
+  manifest.left.push({ name: target.name, restart, scenario: scenario.name, reason });
+  await stop(session, target);
+  const text = `${target.name} is gone at ${scenario.name} in restart ${restart}: ${reason}`;
+  if (session.up.length === 0) throw new UsageError(text);
+  progress.say(text);
+}
+
+/** Fewer rounds than this say too little; more are worth less than another restart. */
+const LEAST_ROUNDS = 6;
+const MOST_ROUNDS = 24;
+/** How often as many rounds again are played if servers still change. */
+const MORE_HALVES = 1;
+
+/** Rounds until they are enough and the latest show no change; only those count. */
+async function playRounds(session: Session, restart: number, scenario: Scenario, players: Player[]): Promise<Rounds> {
+  const { plan } = session.manifest;
+  const wanted = roundsFor(plan, scenario, players);
+  const order = randomOf(plan.seed, 1_000 * restart + plan.scenarios.indexOf(scenario));
+  const rounds: ReadonlyMap<string, Played>[] = [];
+  const play = async (many: number) => {
+    for (let i = 0; i < many; i++)
+      rounds.push(await playRound(session, restart, scenario, order.shuffle(players), players));
+  };
+  await play(wanted);
+  const half = Math.ceil(wanted / 2);
+  for (
+    let more = 0;
+    more < MORE_HALVES && wanted >= LEAST_ROUNDS && !isSteady(costsOf(rounds, wanted, players)).all;
+    more++
+  ) {
+    await play(half);
+  }
+  const steady = isSteady(costsOf(rounds, wanted, players));
+  return { players, rounds, wanted, steady: steady.each };
+}
+
+function roundsFor(plan: Plan, scenario: Scenario, players: readonly Player[]): number {
+  if (!isPaused(plan, scenario)) return 1;
+  const meanMs = players.reduce((sum, { windowMs }) => sum + windowMs, 0) / players.length;
+  return Math.min(MOST_ROUNDS, Math.max(LEAST_ROUNDS, Math.round(plan.amount.turnMs / meanMs)));
+}
+
+/** ln cost of each player, round by round, of the latest. */
+const costsOf = (rounds: readonly ReadonlyMap<string, Played>[], latest: number, players: readonly Player[]) =>
+  players.map(({ target: { name } }) =>
+    rounds.slice(-latest).map((round) => {
+      const { cpuUs, seconds, work } = round.get(name) as Played;
+      return Math.log((cpuUs ?? seconds) / work);
+    }),
+  );
+
+/** One window for each. One that is gone is taken out of `players`, and its windows with it. */
+async function playRound(
+  session: Session,
+  restart: number,
+  scenario: Scenario,
+  order: readonly Player[],
+  players: Player[],
+): Promise<ReadonlyMap<string, Played>> {
+  const round = new Map<string, Played>();
+  for (const player of order) {
+    session.signal.throwIfAborted();
+    const { target } = player;
+    if (!players.includes(player)) continue;
+    const played = await player.play();
+    if (played.work === 0) {
+      const reason = await goneReason(session, target);
+      if (reason !== null) {
+        players.splice(players.indexOf(player), 1);
+        await player.end().catch(() => {});
+        await leave(session, restart, scenario, target, reason);
+        continue;
+      }
+    }
+    round.set(target.name, played);
+  }
+  return round;
+}
+
+interface Rounds {
+  readonly players: readonly Player[];
+  readonly rounds: readonly ReadonlyMap<string, Played>[];
+  readonly wanted: number;
+  readonly steady: readonly boolean[];
+}
+
+async function keepTurns(session: Session, restart: number, scenario: Scenario, of: Rounds): Promise<void> {
+  const { manifest, results } = session;
+  const { players, rounds, wanted, steady } = of;
+  const all: Window[] = [];
+  for (const [i, player] of players.entries()) {
+    const { target } = player;
+    const { requests, errors, workPerRequest, restUsPerSecond } = await player.end();
+    const common = { restart, scenario: scenario.name, name: target.name };
+    manifest.turns.push({
+      ...common,
+      windowMs: player.windowMs,
+      requests,
+      errors,
+      steady: steady[i] ?? true,
+      restUsPerSecond,
+    });
+    for (const [n, round] of rounds.entries()) {
+      const { work, ...played } = round.get(target.name) as Played;
+      const counts = Number(n >= rounds.length - wanted);
+      all.push({ ...common, round: n + 1, counts, ...played, requests: work / workPerRequest });
+      if (counts) manifest.seconds.loaded += played.seconds;
+    }
+  }
+  if (all.length > 0) appendWindows(results, manifest.run, all);
+  session.windows.push(...all);
+}

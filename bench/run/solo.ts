@@ -1,0 +1,198 @@
+/** Slices: one server alone, without a pause, for its latencies, errors and memory. */
+import { hostname } from "node:os";
+import { UsageError } from "../../shared/errors.ts";
+import type { Identity } from "../../shared/identity.ts";
+import { WORKLOADS } from "../ask/endpoints.ts";
+import { parseCpuList } from "../host/cores.ts";
+import { verdictOf } from "../judge/verdict.ts";
+import { appendSlices, PROTOCOL, type Slice } from "../keep/slices.ts";
+import type { Load, LoadOptions, StepLoad } from "../load/fortio.ts";
+import { merge } from "../load/histogram.ts";
+import type { Plan, Scenario } from "../plan/plan.ts";
+import type { Session } from "./session.ts";
+import { watchWaits } from "./stores/waits.ts";
+import { isStartedHere, type Target } from "./targets/target.ts";
+import { minus, readClocks } from "./turns.ts";
+import { type Usage, watch, watchCores } from "./usage.ts";
+
+/** Part of the time of a slice in which all of several agents must have run. */
+const LEAST_OVERLAP = 0.95;
+/** Sends of each connection at a fixed rate, at least: fortio spaces them by their number. */
+const LEAST_SENDS = 4;
+
+/** Few enough that each connection sends several times. */
+const connectionsAt = (rate: number, most: number, seconds: number): number =>
+  Math.max(1, Math.min(most, Math.floor((rate * seconds) / LEAST_SENDS)));
+
+/** One slice, and what its database and pooler used meanwhile. */
+export interface Solo {
+  readonly slice: Slice;
+  readonly databaseUs: number | null;
+  readonly poolerUs: number | null;
+}
+
+/** @param seconds the plan's, if absent; likewise what the scenario says */
+export async function solo(
+  session: Session,
+  restart: number,
+  scenario: Scenario,
+  target: Target,
+  seconds = session.manifest.plan.amount.soloSeconds,
+): Promise<Solo> {
+  const { manifest } = session;
+  const { rate, endpoint } = scenario;
+  const calibration = manifest.calibration[target.name]?.[endpoint];
+  const connections = rate === null ? scenario.connections : connectionsAt(rate, scenario.connections, seconds);
+  const options = { connections, seconds, rate: rate ?? undefined, resolutionSeconds: calibration?.resolutionSeconds };
+  const waited = target.databaseUrl === null ? null : await watchWaits(target.databaseUrl);
+  const before = readClocks(target.clocks);
+  let one: Loaded;
+  let waits: Awaited<ReturnType<NonNullable<typeof waited>>> | undefined;
+  try {
+    one = await loaded(session, target, endpoint, options);
+  } finally {
+    waits = await waited?.();
+  }
+  const after = readClocks(target.clocks);
+  if (one.load.sentPerRequest) session.sizes.set(endpoint, one.load.sentPerRequest);
+  const verdict = verdictOf({
+    ...one.load,
+    ...one.usage,
+    taken: one.taken,
+    isStartedHere: isStartedHere(target),
+    connections,
+    dropped: one.load.dropped ?? null,
+    targetRate: rate,
+    generatorCores: manifest.cores ? parseCpuList(manifest.cores.generator).length : navigator.hardwareConcurrency,
+    ceiling: manifest.ceiling,
+    unloadedMs: calibration?.unloadedMs ?? null,
+    lineBytesPerSecond: manifest.lineBytesPerSecond[target.name] ?? null,
+  });
+  const slice: Slice = {
+    ...fieldsOf(session, restart, scenario, target, one),
+    ...waits,
+    verdict,
+    connections,
+    step: null,
+  };
+  keep(session, slice, one.load);
+  return {
+    slice,
+    databaseUs: minus(after.databaseUs, before.databaseUs),
+    poolerUs: minus(after.poolerUs, before.poolerUs),
+  };
+}
+
+interface Loaded {
+  readonly load: Load;
+  readonly usage: Usage;
+  /** Part of the time in which the host or other processes had the cores of server or generator; null if that cannot be seen. */
+  readonly taken: number | null;
+}
+
+/** @throws UsageError if several agents do not load a target at the same time, three times in a row. */
+async function loaded(session: Session, target: Target, endpoint: string, options: LoadOptions): Promise<Loaded> {
+  const { cores } = session.manifest;
+  for (const _ of [1, 2, 3]) {
+    const watched = await watch(target);
+    const taking = cores && watchCores(cores, session.up);
+    const load = await session.load(target.url, endpoint, options);
+    const taken = taking?.(load.generatorCpu) ?? null;
+    const usage = await watched(load);
+    if (load.overlap >= LEAST_OVERLAP) return { load, usage, taken };
+  }
+  throw new UsageError(
+    `the agents ran together for less than ${LEAST_OVERLAP * 100} % of a slice of ${options.seconds} s: raise --seconds, or leave out one that is far away`,
+  );
+}
+
+/** Keeps a slice, and one for each step of a sequence. */
+function keep({ manifest, results, slices }: Session, slice: Slice, load: Load): void {
+  const { endpoint, name, scenario } = slice;
+  const steps = Object.entries(load.steps ?? {}).map(([step, of]) => ({
+    histogram: of.histogram,
+    slice: { ...slice, ...seenBy(of, load.seconds), step, cpuUsPerRequest: null },
+  }));
+  const all = [slice, ...steps.map((step) => step.slice)];
+  appendSlices(results, all);
+  slices.push(...all);
+  manifest.seconds.loaded += slice.seconds;
+  // Rates that a search tries are not the plan's.
+  const isPlanned = manifest.plan.scenarios.some((one) => one.name === scenario && one.rate === slice.targetRate);
+  if (!isPlanned || slice.verdict === "starved") return;
+  manifest.histograms[name] ??= {};
+  const ofTarget = manifest.histograms[name] as (typeof manifest.histograms)[string];
+  for (const { histogram, step } of [
+    { histogram: load.histogram, step: null },
+    ...steps.map((one) => ({ histogram: one.histogram, step: one.slice.step })),
+  ]) {
+    const key = step === null ? scenario : `${endpoint} ${step}`;
+    ofTarget[key] = merge([ofTarget[key] ?? [], histogram]);
+  }
+}
+
+const seenBy = ({ requests, errors, averageMs, maxMs, percentilesMs }: StepLoad, seconds: number) => ({
+  requests,
+  errors,
+  averageMs,
+  goodput: (requests - errors) / seconds,
+  p50Ms: percentilesMs[50],
+  p90Ms: percentilesMs[90],
+  p99Ms: percentilesMs[99],
+  p999Ms: percentilesMs[99.9],
+  maxMs,
+});
+
+const driverOf = ({ workload }: Plan, { driver, store }: Identity) =>
+  WORKLOADS[workload].store ? store.driver : `${driver.name} ${driver.sqlite}`;
+
+const version = (of: { name: string; version: string | null } | undefined) =>
+  of ? [of.name, of.version].join(" ").trim() : null;
+
+/** What slices of all kinds have. */
+function fieldsOf(
+  session: Session,
+  restart: number,
+  scenario: Scenario,
+  target: Target,
+  { load, usage, taken }: Loaded,
+) {
+  const { manifest, slices } = session;
+  const { identity, spec } = target;
+  const choices = spec.kind === "url" ? undefined : spec.choices;
+  const { throttled: _, ...used } = usage;
+  return {
+    ...seenBy(load, load.seconds),
+    ...used,
+    name: target.name,
+    endpoint: scenario.endpoint,
+    scenario: scenario.name,
+    level: scenario.level?.unit ?? null,
+    kind: scenario.rate === null ? ("closed" as const) : ("open" as const),
+    targetRate: scenario.rate,
+    lockWaiters: null,
+    idleInTransaction: null,
+    deadlocks: null,
+    sockets: load.sockets,
+    seconds: load.seconds,
+    run: manifest.run,
+    startedAt: new Date(load.startedAt).toISOString(),
+    protocol: PROTOCOL,
+    runtime: version(identity?.runtime),
+    framework: version(identity?.framework),
+    driver: identity && driverOf(manifest.plan, identity),
+    workers: identity?.workers ?? null,
+    server: choices?.server ?? null,
+    chosenDriver: choices?.driver ?? null,
+    settings: choices?.settings ?? null,
+    twinOf: spec.twinOf ?? null,
+    target: target.url,
+    host: hostname(),
+    restart,
+    slice: 1 + (slices.at(-1)?.slice ?? 0),
+    startupMs: target.startupMs,
+    generatorCpu: load.generatorCpu,
+    bytesPerRequest: load.bytesPerRequest,
+    taken,
+  };
+}
