@@ -5,7 +5,7 @@ set -eu
 folder=$(mktemp -d)
 code=0
 # shellcheck disable=SC2086 # options are words
-"$(dirname "$0")/../bench.sh" duet --ref "$BASE" --ref HEAD --start "$START" --setup "${SETUP:-true}" \
+"$(dirname "$0")/../bench.sh" compare --ref "$BASE" --ref HEAD --start "$START" --setup "${SETUP:-true}" \
   --endpoints "${ENDPOINTS:-/}" --fail-above "${FAIL_ABOVE:-5%}" \
   --json "$folder/gate.json" --markdown "$folder/gate.md" ${OPTIONS-} || code=$?
 case $code in

@@ -35,7 +35,8 @@ setup_packages() {
 setup_fortio() { setup_generator fortio "$FORTIO_VERSION" fortio.org/fortio fortio/fortio; }
 setup_k6() { setup_generator k6 "$K6_VERSION" go.k6.io/k6 grafana/k6; }
 
-# A load generator (name, version, Go package, image): on PATH, else built by Go, else its image.
+# A load generator (name, version, Go package, image): on PATH, else built by Go, else copied out of its image: as a
+# process of this machine it can be paused, and its CPU time is known.
 setup_generator() {
   if have "$1"; then return; fi
   mkdir -p .tools/bin
@@ -43,14 +44,10 @@ setup_generator() {
     say "installing $1 $2 into .tools/ with Go"
     GOBIN="$PWD/.tools/bin" go install "$3@v$2" >&2 || fail "go install $1 failed: see above"
   elif have docker && docker info >/dev/null 2>&1; then
-    say "using the image $4:$2"
-    cat >".tools/bin/$1" <<EOF
-#!/bin/sh
-# taskset, where it started this, set the cores that the container is to have as well.
-cores=\$(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status 2>/dev/null)
-exec docker run --rm -i --network host --env GOGC \${cores:+--cpuset-cpus "\$cores"} $4:$2 "\$@"
-EOF
-    chmod +x ".tools/bin/$1"
+    say "copying $1 out of the image $4:$2 into .tools/"
+    container=$(docker create "$4:$2") || fail "the image $4:$2 cannot be had: see above"
+    docker cp -q "$container:/usr/bin/$1" ".tools/bin/$1" >&2 || fail "the image $4:$2 has no /usr/bin/$1"
+    docker rm "$container" >/dev/null
   else
     fail "$1 is missing, and so are Go and a Docker engine to install it with: install $1 (brew install $1, or a package from its releases), then run this again"
   fi

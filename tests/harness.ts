@@ -122,24 +122,17 @@ export async function endServer({ child, ended }: Server): Promise<void> {
   await ended;
 }
 
-/** bench.sh appending to `file`, in short slices with few connections and little warm-up. */
+/** bench.sh appending to `file`: two restarts, short slices, few connections and little warm-up. */
 export const bench = (file: string, ...args: string[]) => [
-  "./bench.sh",
-  "--results",
-  file,
-  "--seconds",
-  "0.3",
-  "--connections",
-  "8",
-  "--warmup",
-  "500",
+  ...["./bench.sh", "--results", file, "--minutes", "0", "--seconds", "0.3", "--connections", "8", "--warmup", "500"],
   ...args,
 ];
 
 /** The rows of a file with a head. */
 export const csvOf = (file: string): Record<string, string>[] => parse(readFileSync(file), { columns: true });
-/** The slices of all runs that went to `results`. */
-export const rowsOf = (results: string) => runsIn(results).flatMap((run) => csvOf(runFile(results, run, "csv")));
+/** The slices, or the windows, of all runs that went to `results`. */
+export const rowsOf = (results: string, kind: "csv" | "windows.csv" = "csv") =>
+  runsIn(results).flatMap((run) => csvOf(runFile(results, run, kind)));
 
 /** Processes that a bench.sh with this marker in its environment has left. */
 export function left(marker: string): string[] {

@@ -1,42 +1,42 @@
-/** A session whose servers, load and clock are simulated: what a request costs is given, and nothing waits. */
+/** A session whose servers, generators and clock are simulated: what a request costs is given, and nothing waits. */
+import { generateMersenne53Randomizer } from "@faker-js/faker";
 import jStat from "jstat";
-import type { LocalSpec } from "../bench/ask/targets.ts";
+import type { TargetSpec } from "../bench/ask/targets.ts";
 import { type Load, PERCENTILES } from "../bench/load/fortio.ts";
 import { percentile } from "../bench/load/histogram.ts";
-import type { Plan } from "../bench/plan/plan.ts";
-import { newSession, type Session } from "../bench/run/session.ts";
-import { NO_HELPERS } from "../bench/run/targets/target.ts";
-import type { Identity } from "../shared/identity.ts";
+import { isPaused, type Plan } from "../bench/plan/plan.ts";
+import { startPlayer } from "../bench/run/players.ts";
+import { newSession, resumeSession, type Session } from "../bench/run/session.ts";
+import type { Target } from "../bench/run/targets/target.ts";
+import { UsageError } from "../shared/errors.ts";
 
 /** Standard deviations on the ln scale. */
 export interface Noise {
   /** Of what a restart makes of a server's cost. */
   readonly restart: number;
-  /** Of one slice. */
-  readonly slice: number;
-  /** Of what the host takes away from one moment to the next, from all that run at that moment. */
+  /** Of one window; one in twenty is a burst, up to three times as dear. */
+  readonly window: number;
+  /** Of what the host takes away for half a second, from all that run then. */
   readonly host: number;
 }
+const BURSTS = 0.05;
+const HOST_MS = 500;
 
-/** @returns CPU µs of a request to a server that has answered `n` since its start */
-export type Cost = (spec: LocalSpec, endpoint: string, n: number) => number;
+/**
+ * @param n requests that a server has answered since its start @param restart 1 for the first start of the target
+ * @returns CPU µs of a request; null if the server crashes
+ */
+export type Cost = (spec: TargetSpec, endpoint: string, n: number, restart: number) => number | null;
 
-/** One that says it is a server has duets without a process that could be watched. */
-const IDENTITY: Identity = {
-  server: "simulated",
-  runtime: { name: "none", version: "0" },
-  framework: { name: "none", version: null },
-  driver: { name: "none", sqlite: "0" },
-  store: { name: "none", driver: "none" },
-  workers: 1,
-  pid: 0,
-  uptimeSeconds: 0,
-  cpuUs: 0,
-  rssBytes: 0,
-};
+/** What is simulated. */
+export interface World {
+  readonly cost: Cost;
+  readonly noise: Noise;
+}
 
 /** Requests that cost the same: schedules change between thousands. */
 const STEP = 500;
+const [START_MS, WINDOW_MS] = [300, 25];
 
 /** Answers what a target is asked before it is loaded. */
 const checks = Bun.serve({
@@ -45,62 +45,134 @@ const checks = Bun.serve({
 });
 checks.unref();
 
-/** @param plan of servers of this machine @param results where slices go */
-export async function simulate(plan: Plan, results: string, cost: Cost, noise: Noise): Promise<Session> {
-  const normal = (sd: number) => Math.exp(sd * jStat.randn());
-  const progress = { now: () => {}, done: () => {}, say: () => {}, stop: () => {} };
-  const session = await newSession(plan, null, results, progress, new AbortController().signal);
-  session.manifest.ceiling = Number.POSITIVE_INFINITY;
+const progress = { now() {}, at() {}, say() {}, redraw() {}, stop() {} };
 
+/** @param plan of servers of this machine @param results where slices and windows go */
+export async function simulate(plan: Plan, results: string, world: World, signal = never): Promise<Session> {
+  // For a server elsewhere this process is not moved to the cores of a generator.
+  const elsewhere = { kind: "url" as const, name: "elsewhere", url: "http://elsewhere.invalid" };
+  const session = await newSession({ ...plan, targets: [elsewhere] }, results, progress, signal);
+  Object.assign(session.manifest, { plan, ceiling: Number.MAX_VALUE });
+  return simulated(session, world);
+}
+const never = new AbortController().signal;
+
+/** Goes on with a simulated run. */
+export const resume = (run: string, results: string, world: World): Session =>
+  simulated(
+    resumeSession(run, results, never, () => progress),
+    world,
+  );
+
+/** A server that is up, or has crashed. */
+interface Server {
+  readonly spec: TargetSpec;
+  readonly restart: number;
+  /** What this restart made of its cost, and how much of what the host takes away it feels. */
+  readonly factor: number;
+  readonly feels: number;
+  answered: number;
+  usedUs: number;
+  isUp: boolean;
+}
+
+const randomizer = generateMersenne53Randomizer();
+const random = () => randomizer.next();
+const normal = (sd: number) => Math.exp(sd * jStat.randn());
+
+/** What follows is the same every time. */
+export function seed(number: number): void {
+  randomizer.seed(number);
+  jStat.setRandom(random);
+}
+
+function simulated(session: Session, { cost, noise }: World): Session {
   let clockMs = 0;
-  let loaded = 0;
-  let host = { atMs: Number.NaN, slowness: 1 };
-  const servers = new Map<string, (endpoint: string, cpuUs: number) => number>();
+  let host = { untilMs: 0, slowness: 0 };
+  const servers: Server[] = [];
+  const starts = new Map<string, number>();
+  const serverAt = (url: string) => servers[Number(new URL(url).pathname.slice(1))] as Server;
+
+  /** Has a server compute for so long, or answer so many. @returns requests that it answered, none if it is down */
+  function answer(server: Server, endpoint: string, { us = Infinity, most = Infinity }) {
+    if (clockMs >= host.untilMs) host = { untilMs: clockMs + HOST_MS, slowness: Math.abs(noise.host * jStat.randn()) };
+    const burst = noise.window > 0 && random() < BURSTS ? 1 + 2 * random() : 1;
+    const factor = server.factor * Math.exp(server.feels * host.slowness) * normal(noise.window) * burst;
+    const { answered: before, usedUs: since } = server;
+    while (server.isUp && server.usedUs - since < us && server.answered - before < most) {
+      const each = cost(server.spec, endpoint, server.answered, server.restart);
+      server.isUp = each !== null;
+      if (each === null) break;
+      const left = Math.ceil((us - server.usedUs + since) / (each * factor));
+      const requests = Math.min(STEP, left, most - server.answered + before);
+      server.answered += requests;
+      server.usedUs += requests * each * factor;
+    }
+    clockMs += (server.usedUs - since) / 1e3;
+    return { requests: server.answered - before, cpuUs: server.usedUs - since };
+  }
 
   const start: Session["start"] = async (spec) => {
-    const url = `http://127.0.0.1:${checks.port}/${servers.size + 1}`;
-    const ofRestart = normal(noise.restart);
-    let answered = 0;
-    let usedUs = 0;
-    servers.set(url, (endpoint, cpuUs) => {
-      const factor = ofRestart * normal(noise.slice) * host.slowness;
-      const before = answered;
-      for (const until = usedUs + cpuUs; usedUs < until; ) {
-        const each = factor * cost(spec, endpoint, answered);
-        const requests = Math.min(STEP, Math.ceil((until - usedUs) / each));
-        answered += requests;
-        usedUs += requests * each;
-      }
-      return answered - before;
-    });
-    const read = async () => ({ cpuUs: usedUs, rssBytes: null, throttledMs: null, cores: 1 });
+    const restart = (starts.get(spec.name) ?? 0) + 1;
+    starts.set(spec.name, restart);
+    clockMs += START_MS;
+    if (cost(spec, "start", 0, restart) === null) throw new UsageError(`${spec.name} did not start`);
+    const feels = 0.9 + 0.2 * random();
+    const server = { spec, restart, factor: normal(noise.restart), feels, answered: 0, usedUs: 0, isUp: true };
+    const url = `http://127.0.0.1:${checks.port}/${servers.push(server) - 1}`;
+    return targetOf(server, url);
+  };
+  const player: Session["player"] = async (of, game) => {
+    const { target, scenario } = game;
+    if (!isPaused(of.manifest.plan, scenario)) return startPlayer(of, game);
+    const server = serverAt(target.url);
+    const before = server.answered;
+    answer(server, scenario.endpoint, { most: of.manifest.plan.amount.warmRequests / 2 });
     return {
-      name: spec.name,
-      url,
-      identity: IDENTITY,
-      pid: null,
-      helpers: NO_HELPERS,
-      startupMs: 1,
-      read,
-      stop: async () => {},
+      target,
+      windowMs: WINDOW_MS,
+      play: async () => {
+        const { requests, cpuUs } = answer(server, scenario.endpoint, { us: WINDOW_MS * 1e3 });
+        return { seconds: cpuUs / 1e6, work: requests, cpuUs, databaseUs: null, poolerUs: null };
+      },
+      end: async () => ({
+        requests: server.answered - before,
+        errors: 0,
+        workPerRequest: 1,
+        restUsPerSecond: null,
+      }),
     };
   };
-
-  const load: Session["load"] = async (url, endpoint, { seconds, connections }) => {
+  const warm: Session["warm"] = async (of, { url }, endpoint) =>
+    void answer(serverAt(url), endpoint, { most: of.manifest.plan.amount.warmRequests });
+  const load: Session["load"] = async (url, endpoint, { seconds, connections, rate }) => {
     const startedAt = clockMs;
-    if (host.atMs !== startedAt) host = { atMs: startedAt, slowness: Math.exp(Math.abs(noise.host * jStat.randn())) };
-    loaded++;
-    await Promise.resolve(); // until all that are loaded at this moment have begun
-    const share = 1 / loaded;
-    await Promise.resolve();
-    loaded--;
+    const server = serverAt(url);
+    const { requests } = answer(
+      server,
+      endpoint,
+      rate === undefined ? { us: seconds * 1e6 } : { most: Math.round(rate * seconds) },
+    );
+    if (!server.isUp) throw new UsageError(`fortio could not load ${url}`);
     clockMs = startedAt + seconds * 1e3;
-    const answer = servers.get(url) as (endpoint: string, cpuUs: number) => number;
-    return loadOf(startedAt, seconds, connections, answer(endpoint, seconds * 1e6 * share));
+    return loadOf(startedAt, seconds, connections, requests);
   };
-  const reference = await start({ kind: "local", name: "reference", command: [], env: {} }, undefined, session.signal);
-  return { ...session, start, load, reference, now: () => clockMs };
+  return { ...session, start, player, warm, load, now: () => clockMs };
 }
+
+const targetOf = (server: Server, url: string): Target => ({
+  spec: server.spec,
+  name: server.spec.name,
+  url,
+  identity: null,
+  pid: null,
+  clocks: null,
+  databaseUrl: null,
+  startupMs: START_MS,
+  read: async () => ({ cpuUs: server.usedUs, rssBytes: null, throttledMs: null, cores: 1 }),
+  ended: () => (server.isUp ? null : "it crashed"),
+  stop: async () => {},
+});
 
 function loadOf(startedAt: number, seconds: number, connections: number, requests: number): Load {
   const averageMs = (connections * seconds * 1e3) / requests;
@@ -118,7 +190,7 @@ function loadOf(startedAt: number, seconds: number, connections: number, request
       PERCENTILES.map((p) => [p, percentile(histogram, p) * 1e3]),
     ) as Load["percentilesMs"],
     histogram,
-    sockets: 0,
+    sockets: connections,
     bytesPerRequest: 200,
     generatorCpu: null,
     overlap: 1,

@@ -88,7 +88,7 @@ async function planOf(urls: readonly string[], options: RunOptions, signal: Abor
       workload,
       scale,
       urls,
-      names: names.length > urls.length || dryRun ? names : await namesOf(urls, names, signal),
+      names: names.length > urls.length || dryRun || engine ? names : await namesOf(urls, names, signal),
       servers: await withoutAll(chosen, workload, signal),
       apps: appsOf(options, endpoints),
       engine,

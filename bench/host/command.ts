@@ -18,7 +18,7 @@ export interface Running {
 }
 
 export interface CommandOptions {
-  /** Kills it, also if it is stopped. */
+  /** Ends it by SIGTERM. */
   readonly signal?: AbortSignal | undefined;
   readonly cwd?: string | undefined;
   /** Added to the environment of this process. */
@@ -37,7 +37,7 @@ export function start(command: readonly string[], options: CommandOptions = {}):
       stdio: [(stdin ?? "ignore") as "ignore", "pipe", "pipe"],
       env: { ...process.env, ...env },
       ...(cwd && { cwd }),
-      ...(signal && { signal, killSignal: "SIGKILL" as const }),
+      ...(signal && { signal }),
     });
   } catch (error) {
     throw new UsageError(`${command[0]} cannot be run (${(error as Error).message}): install it`);
@@ -55,8 +55,9 @@ export function start(command: readonly string[], options: CommandOptions = {}):
 }
 
 /** @throws UsageError if there is no such command */
-export const run = (command: readonly string[], options?: CommandOptions): Promise<Ended> =>
-  start(command, options).ended;
+export async function run(command: readonly string[], options?: CommandOptions): Promise<Ended> {
+  return start(command, options).ended;
+}
 
 /** @returns the last line that is not empty, which mostly says what was wrong. */
 export const lastLine = (text: string): string => text.trim().split("\n").at(-1) ?? "";

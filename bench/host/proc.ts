@@ -78,9 +78,10 @@ export const isStopped = (pid: number): boolean =>
 /** @returns thread -> milliseconds that it has run (proc_pid_schedstat, field 1), of those that there are. */
 export const threadTimes = (pids: readonly number[]): Map<string, number> =>
   new Map(
-    pids.flatMap((pid) =>
-      tasksOf(pid).map((task) => [task, Number(text(`/proc/${task}/schedstat`).split(" ")[0]) / 1e6]),
-    ),
+    pids.flatMap(tasksOf).flatMap((task): [string, number][] => {
+      const ranNs = text(`/proc/${task}/schedstat`).split(" ")[0];
+      return ranNs ? [[task, Number(ranNs) / 1e6]] : [];
+    }),
   );
 
 /** @returns how often threads were switched from, those that have ended left out (proc_pid_schedstat, field 3). */

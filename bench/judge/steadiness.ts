@@ -4,7 +4,7 @@ import { median } from "./statistics.ts";
 /** A change of less is not worth more warm-up. */
 export const TOLERANCE = 0.03;
 /**
- * The least size of a split, in standard errors. A look at 12 rounds of ten servers that do not change finds a change
+ * The least size of a split, in standard errors. A look at 8 rounds of ten servers that do not change finds a change
  * in about one of five; it costs half as many rounds again (tests/unit/steadiness.test.ts).
  */
 const CRITICAL = 3.2;

@@ -47,9 +47,9 @@ export function layoutOf(windows: readonly Window[], value: (window: Window) => 
   const whole = [...cells].filter(([, byName]) => names.every((name) => byName.has(name))).sort(([a], [b]) => a - b);
   const perRestart = whole.map(([, byName]) => {
     const all = names.map((name) => byName.get(name) as Map<number, number>);
-    const rounds = [...(all[0] ?? new Map<number, number>()).keys()].filter((round) =>
-      all.every((of) => of.has(round)),
-    );
+    const rounds = [...(all[0] ?? new Map<number, number>()).keys()]
+      .filter((round) => all.every((of) => of.has(round)))
+      .sort((a, b) => a - b);
     const series = all.map((of) => rounds.map((round) => of.get(round) as number));
     const { rows, columns } = polish(series);
     const level = mean(rows);

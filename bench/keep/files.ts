@@ -32,7 +32,7 @@ export function findFile(results: string, run: string, kind: Kind): string | nul
 /** Every run that is there, oldest first. */
 export function runsIn(results: string): string[] {
   const names = foldersOf(results).flatMap((folder) => (existsSync(folder) ? readdirSync(folder) : []));
-  const runs = names.flatMap((name) => /^([^.]+\.[^.]+)\.csv(?:\.zst)?$/.exec(name)?.[1] ?? []);
+  const runs = names.flatMap((name) => /^(.*)(?<!\.windows)\.csv(?:\.zst)?$/.exec(name)?.[1] ?? []);
   return [...new Set(runs)].sort().map((run) => run.replace(/T(\d\d)(\d\d)(\d\d)/, "T$1:$2:$3"));
 }
 

@@ -11,25 +11,29 @@ export interface Pausable {
   go(): void;
   /** Resolves when none of its threads runs any more. */
   pause(): Promise<void>;
-  /** Bytes that it has sent so far. */
+  /** Bytes that it has sent so far; no limit once it has ended. */
   sent(): number;
-  /** @returns what it printed at its end. @throws UsageError with the last line it logged if it failed. */
+  /** Ends it, also if it is paused. @returns what it printed. @throws UsageError with the last line it logged if it failed. */
   end(): Promise<string>;
 }
 
-/** A generator of this machine, which prints what it saw when it is interrupted. */
+/** A generator of this machine, which prints what it saw when it is interrupted; whoever starts it ends it. */
 export function startPausable(command: readonly string[], url: string, options: CommandOptions): Pausable {
   const child = start(command, options);
   let hasEnded = false;
-  child.ended.then(
-    () => {
-      hasEnded = true;
-    },
-    () => {
-      hasEnded = true; // seen by whoever waits for its end
-    },
-  );
+  const ended = child.ended.finally(() => {
+    hasEnded = true;
+  });
+  ended.catch(() => {}); // seen by whoever waits for its end
   const send = (signal: NodeJS.Signals) => void (hasEnded || child.kill(signal));
+  let output: Promise<string> | undefined;
+  const end = async () => {
+    send("SIGINT"); // before it goes on, so that nothing else is sent
+    send("SIGCONT");
+    const { stdout, stderr } = await ended;
+    if (stdout === "") throw new UsageError(`${url} could not be loaded: ${lastLine(stderr)}`);
+    return stdout;
+  };
   return {
     pid: child.pid,
     go: () => send("SIGCONT"),
@@ -37,13 +41,10 @@ export function startPausable(command: readonly string[], url: string, options: 
       send("SIGSTOP");
       while (!hasEnded && !isStopped(child.pid)) await yieldOnce();
     },
-    sent: () => writtenBy(child.pid),
-    async end() {
-      send("SIGINT"); // before it goes on, so that nothing else is sent
-      send("SIGCONT");
-      const { code, stdout, stderr } = await child.ended;
-      if (code !== 0 || stdout === "") throw new UsageError(`${command[0]} could not load ${url}: ${lastLine(stderr)}`);
-      return stdout;
+    sent: () => (hasEnded ? Number.POSITIVE_INFINITY : writtenBy(child.pid)),
+    end() {
+      output ??= end();
+      return output;
     },
   };
 }

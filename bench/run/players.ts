@@ -60,15 +60,30 @@ export interface Game {
 export const startPlayer = (session: Session, game: Game): Promise<Player> =>
   isPaused(session.manifest.plan, game.scenario) ? startPaused(session, game) : startRuns(session, game);
 
-async function startPaused(session: Session, { scenario, target }: Game): Promise<Player> {
+async function startPaused(session: Session, game: Game): Promise<Player> {
+  const { endpoint, connections: most } = game.scenario;
+  const { unloadedMs } = await calibrate(session, game.target, endpoint);
+  const connections = Math.min(most, TURN_CONNECTIONS);
+  const generator = await startGenerator(session, game.target, endpoint, connections);
+  try {
+    return await playWith(session, game, generator, { connections, unloadedMs });
+  } catch (error) {
+    await generator.end().catch(() => {});
+    throw error;
+  }
+}
+
+/** Has a server answer the requests of its warm-up, and tries a window. */
+async function playWith(
+  session: Session,
+  { scenario, target }: Game,
+  generator: Pausable,
+  { connections, unloadedMs }: { connections: number; unloadedMs: number },
+): Promise<Player> {
   const { endpoint } = scenario;
-  const connections = Math.min(scenario.connections, TURN_CONNECTIONS);
-  const { unloadedMs } = await calibrate(session, target, endpoint);
-  const generator = await startGenerator(session, target, endpoint, connections);
   const size = session.sizes.get(endpoint) ?? GUESSED_BYTES;
-  const again = AGAIN * session.manifest.plan.amount.warmRequests;
-  await untilSent(generator, size * FIRST_REQUESTS * connections, session.signal);
-  await untilSent(generator, size * again, session.signal, WARM_MS * again);
+  const requests = AGAIN * session.manifest.plan.amount.warmRequests;
+  await answered(session, generator, { size, connections, requests });
   await generator.pause();
   const told = async () => (await target.read())?.cpuUs ?? null;
   const turn: Turn = {
@@ -134,7 +149,7 @@ async function startGenerator(
   if (isSequence(endpoint)) {
     fortio.needGenerator("k6");
     const command = k6.commandOf({ url: server, scale: plan.scale }, options);
-    return startPausable(pinned(on, command), server, { ...k6.INPUT, signal });
+    return startPausable(pinned(on, command), server, k6.INPUT);
   }
   fortio.needGenerator("fortio");
   const { path, ...request } = requestAt(plan, endpoint);
@@ -150,22 +165,31 @@ async function startGenerator(
     sizes.set(endpoint, await sizeOfRequest(send, host));
   }
   const command = fortio.commandOf({ url: server + path, ...request }, options, { timeout: TIMEOUT });
-  return startPausable(pinned(on, command), server + path, { signal });
+  return startPausable(pinned(on, command), server + path, {});
 }
 
 /** Least requests are not waited for longer. */
 const MOST_WARM_MS = 20_000;
 
-/** Lets a generator run until it has sent so much, or the time is up. */
-async function untilSent(
+interface Asked {
+  readonly size: number;
+  readonly connections: number;
+  readonly requests: number;
+}
+
+/** Lets a generator run until its connections are open and so many requests are sent, or the time is up. */
+async function answered(
+  { signal }: Session,
   generator: Pausable,
-  bytes: number,
-  signal: AbortSignal,
-  mostMs = MOST_WARM_MS,
+  { size, connections, requests }: Asked,
 ): Promise<void> {
-  const since = performance.now();
-  while (generator.sent() < bytes && performance.now() - since < mostMs && !signal.aborted) await sleep(5);
-  signal.throwIfAborted();
+  const until = async (bytes: number, mostMs: number) => {
+    const since = performance.now();
+    while (generator.sent() < bytes && performance.now() - since < mostMs && !signal.aborted) await sleep(5);
+    signal.throwIfAborted();
+  };
+  await until(size * FIRST_REQUESTS * connections, MOST_WARM_MS);
+  await until(size * requests, Math.min(MOST_WARM_MS, WARM_MS * requests));
 }
 
 /** Of warm-up per request: heavier requests, of which fewer are needed, are not waited for longer. */
@@ -184,8 +208,11 @@ export async function warmAt(session: Session, target: Target, endpoint: string)
   }
   const generator = await startGenerator(session, target, endpoint, connections);
   const size = session.sizes.get(endpoint) ?? GUESSED_BYTES;
-  await untilSent(generator, size * requests, session.signal, Math.min(MOST_WARM_MS, WARM_MS * requests));
-  await generator.end();
+  try {
+    await answered(session, generator, { size, connections, requests });
+  } finally {
+    await generator.end().catch(() => {});
+  }
 }
 
 /** CPU time of a server between its windows. */

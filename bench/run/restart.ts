@@ -68,6 +68,7 @@ export async function withTargets<T>(
       } catch (error) {
         if (restart === 1 || session.signal.aborted || !(error instanceof UsageError)) throw error;
         manifest.left.push({ name: spec.name, restart, scenario: null, reason: error.message });
+        if (manifest.left.length === manifest.plan.targets.length) throw error;
       }
     }
     return await use(session.up);
@@ -112,25 +113,37 @@ async function measureScenario(session: Session, restart: number, scenario: Scen
   const { manifest, progress } = session;
   const alive = session.up.filter(({ name }) => !hasFailed(session, restart, scenario, name));
   const players: Player[] = [];
-  progress.now(`restart ${restart} ${scenario.name}: warm-up`);
-  for (const target of randomOf(manifest.plan.seed, restart).shuffle(alive)) {
-    const player = await attempt(session, restart, scenario, target, () =>
-      session.player(session, { restart, scenario, target }),
-    );
-    if (player) players.push(player);
-  }
-  progress.now(`restart ${restart} ${scenario.name}: turns`);
-  const played = await playRounds(session, restart, scenario, players);
-  if (isPaused(manifest.plan, scenario)) {
-    const sliced = slicedAs(session, scenario, played);
-    for (const { target } of players) {
-      if (!session.up.includes(target)) continue;
-      progress.now(`restart ${restart} ${scenario.name}: ${target.name} without a pause`);
-      await attempt(session, restart, scenario, target, () => solo(session, restart, sliced, target));
+  try {
+    progress.now(`restart ${restart} ${scenario.name}: warm-up`);
+    for (const target of randomOf(manifest.plan.seed, restart).shuffle(alive)) {
+      const player = await attempt(session, restart, scenario, target, () =>
+        session.player(session, { restart, scenario, target }),
+      );
+      if (player) players.push(player);
     }
+    progress.now(`restart ${restart} ${scenario.name}: turns`);
+    const played = await playRounds(session, restart, scenario, players);
+    if (isPaused(manifest.plan, scenario))
+      await sliceEach(session, restart, slicedAs(session, scenario, played), players);
+    await keepTurns(session, restart, scenario, played);
+  } finally {
+    // What was interrupted, or failed, leaves no generator, and nothing that one has created.
+    await Promise.all(players.map((player) => player.end().catch(() => {})));
   }
-  await keepTurns(session, restart, scenario, played);
   session.save();
+}
+
+async function sliceEach(
+  session: Session,
+  restart: number,
+  scenario: Scenario,
+  players: readonly Player[],
+): Promise<void> {
+  for (const { target } of players) {
+    if (!session.up.includes(target)) continue;
+    session.progress.now(`restart ${restart} ${scenario.name}: ${target.name} without a pause`);
+    await attempt(session, restart, scenario, target, () => solo(session, restart, scenario, target));
+  }
 }
 
 /** A scenario at the rate of its slices, which stays the same in all restarts. */

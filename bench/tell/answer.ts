@@ -4,7 +4,7 @@ import type { Findings } from "../judge/findings.ts";
 import { type Interval, stateOf } from "../judge/statistics.ts";
 import type { Manifest } from "../keep/manifest.ts";
 import { promiseOf } from "../plan/slo.ts";
-import { count, listed, NOT_RANKED, percent, ratio, twinsAmong, warmingWords } from "./format.ts";
+import { capital, costWord, count, listed, NOT_RANKED, percent, ratio, twinsAmong, warmingWords } from "./format.ts";
 import type { Endpoint } from "./report.ts";
 
 /** What a run says, in plain words: one thing per line, most useful first. */
@@ -98,13 +98,16 @@ function survival({ name, file, journal, synchronous }: Identity["store"]): stri
 /** Endpoints of one kind of work, by how their paths begin. */
 const KINDS: Readonly<Record<string, string>> = { "/sqlite/": "JSON from SQLite" };
 
-/** Who needs the least CPU time, for each kind of work. */
+/** Who needs the least CPU time, or time if that is not known, for each kind of work. */
 function firsts(endpoints: readonly Endpoint[]): string[] {
   const twins = twinsAmong(endpoints);
-  const compared = endpoints.flatMap(({ endpoint, comparison }) => (comparison ? [{ endpoint, ...comparison }] : []));
+  const compared = endpoints.flatMap(({ endpoint, by, comparison }) =>
+    comparison ? [{ endpoint, by, ...comparison }] : [],
+  );
   const start = (endpoint: string) => Object.keys(KINDS).find((start) => endpoint.startsWith(start)) ?? endpoint;
   return [...Map.groupBy(compared, ({ endpoint }) => start(endpoint))].map(([start, of]) => {
     const [only] = of;
+    const cost = `${costWord(of)} per request`;
     const visible = of.map(({ smallestVisible }) => smallestVisible).sort((a, b) => a - b);
     const sight = [...new Set([visible[0], visible.at(-1)].map((part) => percent(part as number)))].join(" to ");
     const winners = of.flatMap(({ standings }) => standings.filter(({ first, name }) => first && !twins.has(name)));
@@ -115,12 +118,12 @@ function firsts(endpoints: readonly Endpoint[]): string[] {
       const verb = wins.length > 1 ? "tie for" : "needs";
       const next = only.standings.find(({ first, rank, name }) => !first && rank && !twins.has(name));
       const than = next ? `; the next, ${next.name}, needs ${ratio(next.ratioToBest)} times as much` : "";
-      return `${only.endpoint}: ${listed(wins.map(({ name }) => name))} ${verb} the least CPU time per request${than} (differences below ${sight} are not detectable).`;
+      return `${only.endpoint}: ${listed(wins.map(({ name }) => name))} ${verb} the least ${cost}${than} (differences below ${sight} are not detectable).`;
     }
     const byTimes = [...Map.groupBy(wins, ({ times }) => times)].map(
       ([times, all]) => `${listed(all.map(({ name }) => name))} at ${times}`,
     );
-    return `${KINDS[start] ?? start}, ${of.length} endpoints: first or tied for it by CPU time per request are ${byTimes.join(", ")}, no other at any (differences below ${sight} are not detectable).`;
+    return `${KINDS[start] ?? start}, ${of.length} endpoints: first or tied for it by ${cost} are ${byTimes.join(", ")}, no other at any (differences below ${sight} are not detectable).`;
   });
 }
 
@@ -144,11 +147,13 @@ export function choicesOf(endpoints: readonly Endpoint[]) {
 
 /** What each choice costs or gains: at the endpoints where it matters least and most. */
 function effects(endpoints: readonly Endpoint[]): string[] {
-  return choicesOf(endpoints).map(({ to, from, factor, seen, compared, different }) => {
-    const waits = factor === "workers" || factor === "settings";
+  return choicesOf(endpoints).flatMap(({ to, from, factor, seen, compared, different }) => {
+    const waits = factor === "workers" || factor === "settings" || compared.length === 0;
     const rates = waits ? seen.flatMap(({ endpoint, goodput }) => (goodput ? [{ endpoint, of: goodput }] : [])) : [];
     const ranges = [...extremes(compared, "CPU time"), ...extremes(rates, "requests/s")].join("; ");
-    return `${to} instead of ${from}: ${ranges}; different at ${different} of ${compared.length} endpoints.`;
+    const shown = compared.length > 0 ? different : rates.filter(({ of }) => stateOf(of) === "different").length;
+    const at = `different at ${shown} of ${compared.length || rates.length} endpoints`;
+    return ranges === "" ? [] : [`${to} instead of ${from}: ${ranges}; ${at}.`];
   });
 }
 
@@ -192,7 +197,7 @@ export function limits(endpoints: readonly Endpoint[]): string[] {
   );
   return [...Map.groupBy(remarks, ({ verdict }) => verdict)].map(
     ([verdict, of]) =>
-      `${verdict[0]?.toUpperCase()}${verdict.slice(1)}, ${NOT_RANKED}: ${of.map(({ where }) => where).join("; ")}: ${of[0]?.text}.`,
+      `${capital(verdict)}, ${NOT_RANKED}: ${of.map(({ where }) => where).join("; ")}: ${of[0]?.text}.`,
   );
 }
 

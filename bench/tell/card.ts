@@ -6,7 +6,7 @@ import type { Findings } from "../judge/findings.ts";
 import { UNRANKED } from "../judge/verdict.ts";
 import { PRESETS } from "../plan/presets.ts";
 import { capacities, choicesOf, circumstances, gone, limits, promises, twinSays } from "./answer.ts";
-import { count, listed, percent, ratio, twinsAmong, word } from "./format.ts";
+import { capital, costWord, count, listed, percent, ratio, twinsAmong, word } from "./format.ts";
 import { type Endpoint, kindOf, type Report } from "./report.ts";
 import { render } from "./text.ts";
 
@@ -102,6 +102,7 @@ export function heatMap(endpoints: readonly Endpoint[]) {
     };
   };
   return {
+    title: `${capital(costWord(compared))} per request ÷ the least`,
     columns: compared.map(({ endpoint }) => ({ endpoint, short: shortOf(endpoint) })),
     rows: names
       .filter((name) => !twins.has(name))
@@ -145,7 +146,8 @@ const trust = ({ twins, ...findings }: Findings): string[] =>
   twinSays({ ...findings, twins: twins.filter(({ state }) => state === "different") });
 
 function least(endpoints: readonly Endpoint[]): string[] {
-  const compared = endpoints.flatMap(({ comparison }) => comparison ?? []);
+  const ranked = endpoints.filter(({ comparison }) => comparison !== null);
+  const compared = ranked.flatMap(({ comparison }) => comparison ?? []);
   const twins = twinsAmong(endpoints);
   const firsts = compared.flatMap(({ standings }) => standings.filter(({ first, name }) => first && !twins.has(name)));
   const times = [...Map.groupBy(firsts, ({ name }) => name)].map(([name, of]) => ({ name, times: of.length }));
@@ -154,7 +156,7 @@ function least(endpoints: readonly Endpoint[]): string[] {
   return names.length === 0
     ? []
     : [
-        `Least CPU time per request, or tied for it: ${listed(names.sort())}, at ${most} of ${compared.length} endpoints`,
+        `Least ${costWord(ranked)} per request, or tied for it: ${listed(names.sort())}, at ${most} of ${compared.length} endpoints`,
       ];
 }
 
@@ -245,8 +247,7 @@ function blind(endpoints: readonly Endpoint[]): string[] {
   return [`Cannot detect differences below ${span}; ties are inconclusive`];
 }
 
-/** Four times as many restarts halve what cannot be detected. */
 function next({ manifest, endpoints }: Report): string[] {
   if (manifest?.plan.preset !== "quick" || !endpoints.some(({ comparison }) => comparison)) return [];
-  return [`Next: --standard detects about half of that (${PRESETS.standard.minutes} min)`];
+  return [`Next: --standard detects smaller ones, and checks itself by a twin (${PRESETS.standard.minutes} min)`];
 }

@@ -70,18 +70,21 @@ export const COLUMNS: readonly Column[] = [
   },
 ];
 
+/** What servers are compared by, per request. */
+export const costWord = (endpoints: readonly Pick<Endpoint, "by">[]): "CPU time" | "time" =>
+  endpoints.every(({ by }) => by === "cpu") ? "CPU time" : "time";
+
 /** CPU time per request of one server at all endpoints, as a multiple of the least, and its ties; null without a comparison. */
 export const overview = (endpoints: readonly Endpoint[]) => {
   if (endpoints.some(({ level }) => level?.unit === "connections")) return ladder(endpoints);
   if (endpoints.every(({ comparison }) => comparison === null)) return null;
-  const isByCpu = endpoints.every(({ by }) => by === "cpu");
   const names = [...new Set(endpoints.flatMap(({ rows }) => rows.map(({ name }) => name)))].sort();
   const cell = ({ rows }: Endpoint, name: string) => {
     const { standing, warming } = rows.find((row) => row.name === name) ?? {};
     return standing ? `${standing.ratioToBest.estimate.toFixed(2)} ${warming ? WARMING : standing.groups}` : "-";
   };
   return {
-    title: `${isByCpu ? "CPU time" : "Time"} per request ÷ the least; servers that share a letter could not be distinguished`,
+    title: `${capital(costWord(endpoints))} per request ÷ the least; servers that share a letter could not be distinguished`,
     head: ["server", ...endpoints.map(({ endpoint }) => endpoint)],
     rows: names.map((name) => [name, ...endpoints.map((endpoint) => cell(endpoint, name))]),
   };
@@ -228,6 +231,8 @@ export const twinsAmong = (endpoints: readonly Pick<Endpoint, "rows">[]): Set<st
 
 /** `bun` of `bun 1.4.5`; `other` of a server that does not say. */
 export const word = (text: string | null): string => text?.split(" ")[0] ?? "other";
+
+export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** `bun-raw, bun-hono and bun-elysia` */
 export const listed = (items: readonly string[]): string => new Intl.ListFormat("en-GB").format(items);

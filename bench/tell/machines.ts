@@ -66,46 +66,43 @@ export function acrossRuns(reports: readonly Report[]) {
   };
 }
 
+/** What was seen of the machine of a run, and what that run could tell. */
+function factsOf({ manifest, endpoints }: Report): [fact: string, seen: string][] {
+  const seen = manifest?.fingerprints ?? [];
+  type Look = (typeof seen)[number];
+  const of = (value: (one: Look) => number, show: (value: number) => string) =>
+    seen.length > 0 ? show(median(seen.map(value))) : "-";
+  const most = (value: (one: Look) => number) => (seen.length > 0 ? percent(Math.max(...seen.map(value))) : "-");
+  const times = (value: number) => `× ${value.toFixed(2)}`;
+  const visible = endpoints.flatMap(({ comparison }) => comparison?.smallestVisible ?? []);
+  const warming = endpoints.flatMap(({ rows }) => rows.filter((row) => row.warming)).length;
+  return [
+    ["a loop beside the same loop on the other cores", of(({ together }) => together, times)],
+    ["system call", of(({ speed }) => speed.syscallNs, duration)],
+    ["a byte there and back on loopback", of(({ speed }) => speed.loopbackNs, duration)],
+    [
+      "a load from the cache, from memory",
+      `${of(({ speed }) => speed.cachedNs, duration)}, ${of(({ speed }) => speed.memoryNs, duration)}`,
+    ],
+    ["first touch of a page", of(({ speed }) => speed.touchNs, duration)],
+    [
+      "stolen by the host, taken by others, at most",
+      `${most(({ stolen }) => stolen)}, ${most(({ others }) => others)}`,
+    ],
+    [
+      "restarts; differences not detectable below",
+      visible.length > 0
+        ? `${manifest?.restarts}; ${percent(Math.min(...visible))} to ${percent(Math.max(...visible))}`
+        : "-",
+    ],
+    ["rows still warming", `${warming} of ${endpoints.reduce((sum, { rows }) => sum + rows.length, 0)}`],
+  ];
+}
+
 /** docs/machines.md: every published run of the matrix, with the machine that it is true of. */
 export function machinesPage(reports: readonly Report[]): string {
   const shown = reports.filter(isShown);
-  const facts = (report: Report): [string, string][] => {
-    const seen = report.manifest?.fingerprints ?? [];
-    const of = (value: (one: (typeof seen)[number]) => number, show: (value: number) => string) =>
-      seen.length > 0 ? show(median(seen.map(value))) : "-";
-    const most = (value: (one: (typeof seen)[number]) => number) =>
-      seen.length > 0 ? percent(Math.max(...seen.map(value))) : "-";
-    const visible = report.endpoints.flatMap(({ comparison }) => comparison?.smallestVisible ?? []);
-    const warming = report.endpoints.flatMap(({ rows }) => rows.filter((row) => row.warming)).length;
-    return [
-      [
-        "a loop beside the same loop on the other cores",
-        of(
-          ({ together }) => together,
-          (value) => `× ${value.toFixed(2)}`,
-        ),
-      ],
-      ["system call", of(({ speed }) => speed.syscallNs, duration)],
-      ["a byte there and back on loopback", of(({ speed }) => speed.loopbackNs, duration)],
-      [
-        "a load from the cache, from memory",
-        `${of(({ speed }) => speed.cachedNs, duration)}, ${of(({ speed }) => speed.memoryNs, duration)}`,
-      ],
-      ["first touch of a page", of(({ speed }) => speed.touchNs, duration)],
-      [
-        "stolen by the host, taken by others, at most",
-        `${most(({ stolen }) => stolen)}, ${most(({ others }) => others)}`,
-      ],
-      [
-        "restarts; differences not detectable below",
-        visible.length > 0
-          ? `${report.manifest?.restarts}; ${percent(Math.min(...visible))} to ${percent(Math.max(...visible))}`
-          : "-",
-      ],
-      ["rows still warming", `${warming} of ${report.endpoints.reduce((sum, { rows }) => sum + rows.length, 0)}`],
-    ];
-  };
-  const names = shown[0] ? facts(shown[0]).map(([name]) => name) : [];
+  const facts = shown.map((report) => new Map(factsOf(report)));
   return [
     "# Machines",
     "What a server costs depends on the machine, and so do ratios of two servers: the more of a request is HTTP, the more. So each run here stands beside the machine that it was measured on; none of them is _the_ answer. Written by `./bench.sh report --readme`.",
@@ -116,7 +113,7 @@ export function machinesPage(reports: readonly Report[]): string {
     "## The machines",
     markdownTable([
       ["", ...shown.map(nameOf)],
-      ...names.map((name, i) => [name, ...shown.map((report) => facts(report)[i]?.[1] ?? "-")]),
+      ...[...(facts[0]?.keys() ?? [])].map((name) => [name, ...facts.map((of) => of.get(name) ?? "-")]),
     ]),
     ...shown.map((report) =>
       [

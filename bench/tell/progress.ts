@@ -3,8 +3,9 @@ import { SingleBar } from "cli-progress";
 import type { Progress } from "../run/progress.ts";
 import { percent } from "./format.ts";
 
-/** A bar on a terminal, with the last table above it; a line per step elsewhere. @param total seconds that it will take */
-export function showProgress(total: number): Progress {
+/** A bar on a terminal, with the last table above it; a line per step elsewhere. @param seconds that it will take */
+export function showProgress(seconds: number): Progress {
+  const total = Math.max(1, seconds);
   let behind = 0;
   let since = performance.now();
   let what = "starting";

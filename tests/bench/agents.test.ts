@@ -133,6 +133,8 @@ describe("fortio servers", () => {
   const bench = (file: string, agents: string, ...args: string[]) =>
     finish([
       "./bench.sh",
+      "--minutes",
+      "0",
       "--results",
       file,
       "--name",

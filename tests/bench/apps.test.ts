@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { type LocalSpec, parseTarget, SERVERS } from "../../bench/ask/targets.ts";
 import { splitCores } from "../../bench/host/cores.ts";
 import { freePort } from "../../bench/host/free-port.ts";
-import { listenerOf } from "../../bench/host/listener.ts";
+import { listenerOf } from "../../bench/host/proc.ts";
 import { sweep } from "../../bench/host/sweep.ts";
 import { manifestOf } from "../../bench/keep/manifest.ts";
 import { start } from "../../bench/run/targets/local.ts";
@@ -60,15 +60,15 @@ test("apps and a URL of this machine are compared with our servers, and only wha
     expect(names).toEqual(new Set(["plain", "by-shell", "running"]));
     if (linux) {
       for (const name of names) {
-        const duets = rows.filter(({ Name, Kind }) => Name === name && Kind === "duet");
-        expect(duets.length).toBeGreaterThan(0);
-        for (const { CpuUsPerRequest } of duets) expect(Number(CpuUsPerRequest)).toBeGreaterThan(1);
+        const windows = rowsOf(file, "windows.csv").filter(({ Name }) => Name === name);
+        expect(windows.length).toBeGreaterThan(0);
+        for (const { CpuUs, Requests } of windows) expect(Number(CpuUs) / Number(Requests)).toBeGreaterThan(1);
       }
       expect(left("apps")).toEqual([]);
     }
     const started = await Bun.file(join(app, "started")).text();
     expect(started).toMatch(/^ready\n(up\n)+$/);
-    expect(started.match(/up/g)?.length).toBeGreaterThanOrEqual(2); // once a block
+    expect(started.match(/up/g)?.length).toBeGreaterThanOrEqual(2); // once a restart
     expect((await fetch(`http://127.0.0.1:${port}/ok`)).status).toBe(200);
   } finally {
     running.child.kill();
@@ -116,21 +116,17 @@ if (burn > 0) setInterval(() => { for (const until = usedMs() + burn; usedMs() <
   const seen = rowsOf(atRates);
   // On the cores on which the capacity was found: half of them for the servers.
   expect(manifestOf(atRates, seen[0]?.Run as string)?.cores).toEqual(splitCores());
-  const rates = [...new Set(seen.map(({ Endpoint = "" }) => Number(/ at (.*)\/s$/.exec(Endpoint)?.[1])))];
+  const rates = [...new Set(seen.map(({ TargetRate }) => Number(TargetRate)))];
   rates.sort((a, b) => a - b);
   expect(rates).toHaveLength(2);
   expect((rates[1] as number) / (rates[0] as number)).toBeCloseTo(4, 1);
-  for (const { Kind, TargetRate, Endpoint = "" } of seen) {
-    const rate = Number(/ at (.*)\/s$/.exec(Endpoint)?.[1]);
-    expect([Kind, Number(TargetRate)]).toEqual(Kind === "duet" ? ["duet", rate / 2] : ["open", rate]);
-  }
+  for (const { Kind, TargetRate, Endpoint, Scenario } of seen)
+    expect([Kind, Endpoint, Scenario]).toEqual(["open", "/?a=1", `/?a=1 at ${TargetRate}/s`]);
   // A timer costs what it costs, however many requests share it.
   if (linux) {
     const dearer = rates.map((rate) => {
       const cost = (name: string) => {
-        const of = seen.filter(
-          (row) => row.Name === name && row.Kind === "duet" && row.Endpoint?.endsWith(` at ${rate}/s`),
-        );
+        const of = seen.filter((row) => row.Name === name && Number(row.TargetRate) === rate);
         return Math.min(...of.map(({ CpuUsPerRequest }) => Number(CpuUsPerRequest))); // of the slice least disturbed
       };
       return cost("timer") / cost("strict");
@@ -170,7 +166,6 @@ test("a ladder of connections, up to where a server fails", async () => {
     [10, 200, 1000],
   ]);
   expect(output).toMatch(/^crowded +[\d,]+, [\d.]+ +[\d,]+, [\d.]+, \d+ % failed +-$/m);
-  expect(rowsOf(file).filter(({ Kind }) => Kind === "duet")).toEqual([]);
 });
 
 testIf(works("python3", "--version"), "it is an app in Python", "one that gets its port in its command", async () => {
@@ -182,9 +177,9 @@ testIf(works("python3", "--version"), "it is an app in Python", "one that gets i
     expect(Name).toBe("python");
     if (linux) expect(Number(CpuUsPerRequest)).toBeGreaterThan(1);
   }
-  const pair = ["duet", "python", "node", ...start, "--start", "node=node app.js", "--results", newFile()];
-  const duet = await finish(["./bench.sh", ...pair]);
-  expect([duet.code, duet.output]).toEqual([1, expect.stringContaining("node did not start: no GREETING\n")]);
+  const pair = ["compare", "python", "node", ...start, "--start", "node=node app.js", "--results", newFile()];
+  const refused = await finish(["./bench.sh", ...pair]);
+  expect([refused.code, refused.output]).toEqual([1, expect.stringContaining("node did not start: no GREETING\n")]);
 });
 
 describe("mistakes are one line, and nothing is left", () => {

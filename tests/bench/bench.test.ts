@@ -1,12 +1,11 @@
 /** bench.sh as a user runs it, on real servers and short slices. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { lock } from "proper-lockfile";
-import { type Cores, parseCpuList, splitCores } from "../../bench/host/cores.ts";
 import { freePort } from "../../bench/host/free-port.ts";
-import { runFile, runsIn } from "../../bench/keep/files.ts";
+import { runFile } from "../../bench/keep/files.ts";
 import { appendResults, checkResults, RESULT_COLUMNS, type ResultRow } from "../../bench/keep/results.ts";
 import { appendSlices, PROTOCOL, readSlices, type Slice } from "../../bench/keep/slices.ts";
 import {
@@ -30,45 +29,9 @@ import {
 const folder = scratch();
 const newFile = resultsIn(folder);
 
-testIf(
-  splitCores() !== null,
-  "servers are pinned on Linux with two cores",
-  "servers roam while they get warm, and are back when it counts",
-  async () => {
-    const file = newFile();
-    const program = run(bench(file, "--servers", "node-raw,node-hono", "--endpoints", "/plain"), { MARKER: "roam" });
-    const { server, generator } = splitCores() as Cores;
-    const seen = new Set<string>();
-    const ofFirstBlock = new Set<string>();
-    const look = () => {
-      const counts = runsIn(file).length > 0;
-      for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
-        try {
-          const isOurs = readFileSync(`/proc/${pid}/environ`, "latin1").includes("MARKER=roam");
-          if (!isOurs || !/main\.ts\0(node-raw|hono)/.test(readFileSync(`/proc/${pid}/cmdline`, "latin1"))) continue;
-          if (!counts) ofFirstBlock.add(pid);
-          if (!ofFirstBlock.has(pid)) continue;
-          for (const task of readdirSync(`/proc/${pid}/task`)) {
-            const allowed =
-              /^Cpus_allowed_list:\s*(.*)$/m.exec(readFileSync(`/proc/${pid}/task/${task}/status`, "utf8"))?.[1] ?? "";
-            seen.add(`${counts ? "counts" : "warms"} ${parseCpuList(allowed)}`);
-          }
-        } catch {
-          // ended since
-        }
-      }
-    };
-    const timer = setInterval(look, 20);
-    expect((await program.ended).code).toBe(0);
-    clearInterval(timer);
-    expect([...seen]).toContain(`warms ${parseCpuList(`${server},${generator}`)}`);
-    expect([...seen].filter((one) => one.startsWith("counts"))).toEqual([`counts ${parseCpuList(server)}`]);
-  },
-);
-
 test("mistakes in the pairs to compare are one line", async () => {
   for (const [args, message] of [
-    [["duet", "bun-raw"], "duet compares two servers: name both"],
+    [["compare", "bun-raw"], "compare takes two servers: name both"],
     [["duet", "bun-raw", "koa"], '"koa": choose from'],
     [["tax", "--servers", "bun-raw*2"], '--servers has "bun-raw*2": no program by hand'],
     [["tax", "--servers", "go@modernc"], '--servers has "go@modernc": no program by hand'],
@@ -81,21 +44,14 @@ test("mistakes in the pairs to compare are one line", async () => {
   }
 });
 
-test("--dry-run prints the order and measures nothing", () => {
+test("--dry-run prints the plan and measures nothing", () => {
   const file = newFile();
   const args = ["--dry-run", "--standard", "--seed", "7", "--servers", "bun-raw,node-raw"];
-  const first = must(bench(file, ...args));
-  expect(first).toContain("3 servers × 8 endpoints, 8 connections, 3 blocks: about");
-  expect(first).toMatch(
-    /block 3\n {2}(\S+): warm-up only\n {2}(\S+) with \1: \/\S+ .*\n {2}(\S+) with \2: .*\n {2}\1 with \3: /,
-  );
-  expect(must(bench(file, ...args))).toBe(first);
+  const plan = must(bench(file, ...args));
+  expect(plan).toContain("3 servers × 8 endpoints, 8 connections: 0 s, as many restarts as fit, at least two");
+  expect(plan).toMatch(/servers: bun-raw node-raw (bun|node)-raw#2\nendpoints: \/plain /);
   expect(existsSync(file)).toBe(false);
 });
-
-/** How many slices there are but for those made again, as they were starved. */
-const once = (rows: Record<string, string>[]) =>
-  new Set(rows.map(({ Run, Name, Endpoint, Block }) => [Run, Name, Endpoint, Block].join())).size;
 
 describe("servers that run already", () => {
   let ours: Server;
@@ -125,14 +81,14 @@ describe("servers that run already", () => {
     expect((await finish(bench(file, ...args))).code).toBe(0);
     const rows = rowsOf(file);
     const of = (name: string) => rows.filter((row) => row.Name === name);
-    expect([once(of("bun-elysia")), once(of("go-fiber"))]).toEqual([2, 2]);
+    expect([of("bun-elysia").length, of("go-fiber").length]).toEqual([2, 2]);
     expect(of("bun-elysia")[0]?.Runtime).toStartWith("bun ");
     expect(Number(of("bun-elysia")[0]?.CpuUsPerRequest)).toBeGreaterThan(0);
     expect(of("go-fiber")[0]).toMatchObject({ Runtime: "", Workers: "" });
     const again = await finish(bench(file, "--endpoints", "/plain", `${urlOf(ours)}/`));
     expect([again.code, again.output]).toEqual([0, expect.stringContaining("not ranked")]);
     expect(again.output).toContain("Servers that run already are not restarted");
-    expect(once(rowsOf(file))).toBe(6);
+    expect(rowsOf(file)).toHaveLength(6);
     expect((await fetch(ours.url)).status).toBe(200);
   });
 
@@ -147,6 +103,7 @@ describe("servers that run already", () => {
       [["--name", "a,b", urlOf(ours)], '--name "b" has no URL'],
       [["ours"], '"ours" is not a URL: write it as http://host:port'],
       [["--servers", "koa"], '--servers has "koa": choose from'],
+      [["--servers", "constructor"], '--servers has "constructor": choose from'],
       [["--servers", "node-raw@bun:sqlite"], "on node set it to one of"],
       [["--servers", "node-raw*x"], '--servers has "node-raw*x"'],
       [["--endpoints", "plain"], '--endpoints has "plain": a path starts with /'],
@@ -168,18 +125,19 @@ describe("servers that run already", () => {
 });
 
 describe("interrupted", () => {
-  /** Before and while servers start, while they are warmed, in a slice and in the next block. */
+  /** Before and while servers start, while they are warmed, in turns, in a slice and in the next restart. */
   const moments: Record<string, (output: string, file: string) => boolean> = {
-    "the plan": (output) => output.includes("2 blocks"),
-    "block 1": (output) => output.includes("block 1: how fast the machine is"),
-    "the first server": (output) => /block 1 (bun-raw|node-hono): start/.test(output),
-    "the second server": (output) => output.includes("block 1 bun-raw") && output.includes("block 1 node-hono"),
+    "the plan": (output) => output.includes("as many restarts as fit"),
+    "the machine": (output) => output.includes("restart 0: how fast the machine is"),
+    "the first server": (output) => /(bun-raw|node-hono): start/.test(output),
+    "the second server": (output) => output.includes("bun-raw: start") && output.includes("node-hono: start"),
+    "a generator": (output) => output.includes("restart 1 "),
     "a slice": (_, file) => rowsOf(file).length > 0,
-    "block 2": (output) => /block 2 (bun-raw|node-hono)/.test(output),
+    "restart 2": (output) => output.includes("restart 2 "),
   };
   for (const [signal, status, at] of [
     ["SIGINT", 130, Object.keys(moments)],
-    ["SIGTERM", 143, ["the second server", "a slice"]],
+    ["SIGTERM", 143, ["a generator", "a slice"]],
     ["SIGHUP", 129, ["a slice"]],
   ] as const) {
     for (const after of at) {
@@ -190,9 +148,12 @@ describe("interrupted", () => {
         const program = run(bench(file, ...args), { MARKER: marker });
         await until(() => moments[after]?.(program.output(), file) || program.child.exitCode !== null);
         program.child.kill(signal);
-        expect((await program.ended).code).toBe(status);
+        const { code } = await program.ended;
+        expect([code, code === status ? "" : program.output()]).toEqual([status, ""]);
         expect(program.output()).toContain(`stopped; what was measured before is in ${file.replace(".csv", "")}`);
         for (const row of rowsOf(file)) expect(Number(row.Requests)).toBeGreaterThan(0);
+        // What there is, is shown.
+        if (rowsOf(file).length > 0) expect(program.output()).toContain("goes on with this run");
         if (process.platform === "linux") expect(left(marker)).toEqual([]);
       });
     }
@@ -201,7 +162,7 @@ describe("interrupted", () => {
   test("--resume goes on with the run, and what was measured counts", async () => {
     const file = newFile();
     const program = run(bench(file, "--servers", "bun-raw,node-hono", "--endpoints", "/plain"));
-    await until(() => /block 2 (bun-raw|node-hono)/.test(program.output()) || program.child.exitCode !== null);
+    await until(() => program.output().includes("restart 2 ") || program.child.exitCode !== null);
     program.child.kill("SIGINT");
     await program.ended;
     const [, id = ""] = /--resume (\S+) goes on/.exec(program.output()) ?? [];
@@ -211,7 +172,8 @@ describe("interrupted", () => {
     expect(rowsOf(file).length).toBeGreaterThan(before);
     expect(new Set(rowsOf(file).map(({ Run }) => Run))).toEqual(new Set([id]));
     const manifest = JSON.parse(readFileSync(runFile(file, id, "json"), "utf8"));
-    expect(manifest.blocks).toHaveLength(2);
+    expect(manifest.restarts).toBe(2);
+    expect(new Set(rowsOf(file).map(({ Restart }) => Restart)).size).toBeGreaterThanOrEqual(2);
     // Rows of another host or protocol are not added to.
     for (const other of [{ host: "elsewhere" }, { protocol: 1 }]) {
       writeFileSync(runFile(file, id, "json"), JSON.stringify({ ...manifest, ...other }));
@@ -238,7 +200,7 @@ describe("results.csv", () => {
     connections: 1,
     sockets: 1,
     seconds: 1,
-    kind: "duet",
+    kind: "closed",
     run: "test",
     startedAt: "2026-01-01T00:00:00.000Z",
     protocol: PROTOCOL,
@@ -248,11 +210,17 @@ describe("results.csv", () => {
     workers: null,
     target: "http://x",
     host: "here",
-    block: 1,
+    restart: 1,
     slice: 1,
-    partner: "b",
     targetRate: null,
-    verdict: "void",
+    verdict: "invalid",
+    scenario: "/plain",
+    level: null,
+    step: null,
+    server: null,
+    chosenDriver: null,
+    settings: null,
+    twinOf: null,
     maxMs: 5,
     utilization: 0.5,
     peakRssBytes: null,
@@ -263,9 +231,6 @@ describe("results.csv", () => {
     faultsPerRequest: 0,
     switchesPerRequest: 0.5,
     taken: 0.01,
-    warm: "steady",
-    databaseUsPerRequest: null,
-    poolerUsPerRequest: null,
     databaseBytes: null,
     lockWaiters: null,
     idleInTransaction: null,

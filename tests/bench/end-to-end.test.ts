@@ -2,34 +2,27 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { ENDPOINTS } from "../../bench/ask/endpoints.ts";
-import { splitCores } from "../../bench/host/cores.ts";
+import { type Cores, parseCpuList, splitCores } from "../../bench/host/cores.ts";
 import { runFile } from "../../bench/keep/files.ts";
+import type { Manifest } from "../../bench/keep/manifest.ts";
 import { COLUMNS, PROTOCOL } from "../../bench/keep/slices.ts";
 import { bench, csvOf, finish, left, resultsIn, rowsOf, scratch } from "../harness.ts";
 
 const folder = scratch();
 const newFile = resultsIn(folder);
 
-test("two servers: duets and solo slices, tables, manifest, nothing left running", async () => {
+test("two servers: windows and slices, tables, manifest, nothing left running", async () => {
   const file = newFile();
   const servers = ["node-raw", "bun-hono@node:sqlite*2"];
   const { code, output } = await finish(bench(file, "--details", "--servers", servers.join()), { MARKER: "turn" });
   expect([code, output]).toEqual([0, expect.stringMatching(/\d+ slices in .*, charts in .*report\.html/)]);
-  const rows = rowsOf(file);
-  const closed = rows.filter(({ Kind }) => Kind === "closed");
-  expect(readFileSync(file, "utf8")).toStartWith("Name,Endpoint,Requests,Error Count,AvgMs,QPS,");
-  const summed = csvOf(file);
-  expect(summed).toHaveLength(2 * ENDPOINTS.length);
-  for (const { Name, Endpoint, Requests, QPS } of summed) {
-    const of = closed.filter((row) => row.Name === Name && row.Endpoint === Endpoint);
-    const fed = of.filter(({ Verdict }) => Verdict !== "starved");
-    const counted = (fed.length > 0 ? fed : of).map((row) => Number(row.Requests));
-    expect(Number(Requests)).toBe(counted.reduce((sum, requests) => sum + requests, 0));
-    expect(Number(QPS)).toBeWithin(1, 1e6);
+  if (process.platform === "linux") expect(left("turn")).toEqual([]);
+  for (const text of [...servers, "/html-template", "are not detectable", "limit", "after 2 restarts"]) {
+    expect(output).toContain(text);
   }
-  // Blocks, servers, endpoints; those that were starved are made again, once.
-  const again = closed.filter(({ Verdict }) => Verdict === "starved").length;
-  expect(closed.length).toBeWithin(2 * 2 * 8, 2 * 2 * 8 + again + 1);
+  const rows = rowsOf(file);
+  // Restarts, servers, endpoints.
+  expect(rows).toHaveLength(2 * 2 * 8);
   for (const row of rows) {
     expect(Object.keys(row)).toEqual(Object.keys(COLUMNS));
     expect(row).toMatchObject({ "Error Count": "0", Connections: "8", Sockets: "8", Protocol: String(PROTOCOL) });
@@ -40,77 +33,89 @@ test("two servers: duets and solo slices, tables, manifest, nothing left running
     expect(Number(row.RssBytes)).toBeGreaterThan(10e6);
     expect(Number(row.StartupMs)).toBeGreaterThan(10);
     if (process.platform === "linux") expect(Number(row.PeakRssBytes)).toBeGreaterThanOrEqual(Number(row.RssBytes));
-  }
-  for (const row of closed) {
     // A closed loop obeys Little's law: requests per second × mean latency = connections.
     expect((Number(row.QPS) * Number(row.AvgMs)) / 1000 / 8).toBeWithin(0.6, 1.05);
     expect(row.Verdict).not.toBe("");
   }
-  const duets = Map.groupBy(
-    rows.filter(({ Kind }) => Kind === "duet"),
-    ({ Slice }) => Slice,
-  );
-  const usable = [...duets.values()].filter(([row]) => row?.Verdict !== "void");
-  expect(usable.length).toBeGreaterThan(0);
-  for (const [a, b] of duets.values()) {
-    expect([a?.Name, a?.Partner].toSorted()).toEqual(servers.toSorted());
-    expect([b?.Partner, b?.Name]).toEqual([a?.Name, a?.Partner]);
-  }
   expect(rows.find(({ Name }) => Name === servers[0])).toMatchObject({
     Framework: "raw",
+    Server: "node-raw",
+    ChosenDriver: "",
     Workers: "1",
     Runtime: expect.stringMatching(/^node \d/),
   });
   expect(rows.find(({ Name }) => Name === servers[1])).toMatchObject({
     Framework: expect.stringMatching(/^hono \d/),
+    Server: "bun-hono",
+    ChosenDriver: "node:sqlite",
     Driver: expect.stringMatching(/^node:sqlite 3/),
     Workers: "2",
   });
-  for (const text of [...servers, "/html-template", "smallest visible difference", "limit"]) {
-    expect(output).toContain(text);
+
+  const summed = csvOf(file);
+  expect(readFileSync(file, "utf8")).toStartWith("Name,Endpoint,Requests,Error Count,AvgMs,QPS,");
+  expect(summed).toHaveLength(2 * ENDPOINTS.length);
+  for (const { Name, Endpoint, Requests, QPS } of summed) {
+    const of = rows.filter((row) => row.Name === Name && row.Endpoint === Endpoint);
+    const fed = of.filter(({ Verdict }) => Verdict !== "starved");
+    const counted = (fed.length > 0 ? fed : of).map((row) => Number(row.Requests));
+    expect(Number(Requests)).toBe(counted.reduce((sum, requests) => sum + requests, 0));
+    expect(Number(QPS)).toBeWithin(1, 1e6);
   }
+  checkManifest(file, servers);
+  if (splitCores() !== null) checkWindows(file);
+});
+
+function checkManifest(file: string, servers: readonly string[]): void {
+  const rows = rowsOf(file);
   const { Run: id = "" } = rows[0] ?? {};
-  const manifest = JSON.parse(readFileSync(runFile(file, id, "json"), "utf8"));
+  const manifest: Manifest = JSON.parse(readFileSync(runFile(file, id, "json"), "utf8"));
   expect(manifest).toMatchObject({
     run: id,
     protocol: PROTOCOL,
-    plan: { endpoints: ENDPOINTS, connections: 8 },
+    plan: { connections: 8 },
     environment: { dataSha256: expect.stringMatching(/^[0-9a-f]{64}$/), fortio: expect.any(String) },
-    blocks: [{ block: 1 }, { block: 2 }],
+    restarts: 2,
+    left: [],
   });
+  expect(manifest.plan.scenarios.map(({ endpoint }) => endpoint)).toEqual(ENDPOINTS);
   expect(manifest.ceiling).toBeGreaterThan(0);
   for (const name of servers) {
-    expect(Object.keys(manifest.calibration[name]).toSorted()).toEqual(ENDPOINTS.toSorted());
-    // The merged histograms hold every request of the solo slices.
+    expect(Object.keys(manifest.calibration[name] ?? {}).toSorted()).toEqual(ENDPOINTS.toSorted());
+    // The merged histograms hold every request of the slices.
     for (const endpoint of ENDPOINTS) {
       const histogram = manifest.histograms[name]?.[endpoint] ?? [];
-      const counted = histogram.reduce((sum: number, [, , n]: number[]) => sum + (n ?? 0), 0);
-      const of = closed.filter((row) => row.Name === name && row.Endpoint === endpoint && row.Verdict !== "starved");
+      const counted = histogram.reduce((sum, [, , n]) => sum + n, 0);
+      const of = rows.filter((row) => row.Name === name && row.Endpoint === endpoint && row.Verdict !== "starved");
       expect(counted).toBeCloseTo(
         of.reduce((sum, row) => sum + Number(row.Requests), 0),
         3,
       );
     }
   }
-  if (process.platform === "linux") expect(left("turn")).toEqual([]);
-  // The machine was looked at before and after each block, and each warm-up is kept.
-  if (splitCores() !== null) {
-    expect(manifest.fingerprints.map(({ block }: { block: number }) => block)).toEqual([1, 1, 2]);
-    for (const { speed, together } of manifest.fingerprints) {
-      for (const ns of [...Object.values(speed), together]) expect(ns).toBeGreaterThan(0.1);
-    }
-    expect(manifest.machine.caches.length + manifest.machine.flags.length).toBeGreaterThan(0);
+  for (const { errors, requests } of manifest.turns) expect([errors, requests > 0]).toEqual([0, true]);
+  expect(manifest.turns).toHaveLength(2 * servers.length * ENDPOINTS.length);
+  // The machine was looked at before the first restart and after each.
+  if (splitCores() === null) return;
+  expect(manifest.fingerprints.map(({ restart }) => restart)).toEqual([0, 1, 2]);
+  for (const { speed, together } of manifest.fingerprints) {
+    for (const ns of [...Object.values(speed), together]) expect(ns).toBeGreaterThan(0.1);
   }
-  for (const { warmup } of manifest.blocks) {
-    expect(Object.keys(warmup).toSorted()).toEqual(servers.toSorted());
-    for (const name of servers) {
-      for (const endpoint of ENDPOINTS) {
-        const { windows, steady } = warmup[name][endpoint];
-        expect([steady, windows.length >= 2]).toEqual([expect.any(Boolean), true]);
-        const asked = windows.map(({ requests }: { requests: number }) => requests);
-        expect(asked).toEqual(asked.toSorted((a: number, b: number) => a - b));
-      }
-    }
+  expect(manifest.machine.caches.length + manifest.machine.flags.length).toBeGreaterThan(0);
+}
+
+/** Every round has one window of each server; what it used is less than its cores could give, and all that it used it used in windows. */
+function checkWindows(file: string): void {
+  const windows = rowsOf(file, "windows.csv");
+  const rounds = [
+    ...Map.groupBy(windows, ({ Restart, Scenario, Round }) => [Restart, Scenario, Round].join()).values(),
+  ];
+  for (const round of rounds) expect(new Set(round.map(({ Name }) => Name)).size).toBe(2);
+  for (const { Seconds, Requests, CpuUs, Counts } of windows) {
+    expect(["0", "1"]).toContain(Counts as string);
+    expect(Number(Seconds)).toBeGreaterThan(0.02);
+    expect(Number(Requests)).toBeGreaterThan(0);
+    const busy = Number(CpuUs) / 1e6 / Number(Seconds);
+    expect(busy).toBeWithin(0.01, parseCpuList((splitCores() as Cores).server).length + 0.25);
   }
-  for (const { Warm } of rows) expect(Warm).toMatch(/^(steady|warming)$/);
-});
+}

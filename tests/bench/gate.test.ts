@@ -1,4 +1,4 @@
-/** `duet` of two commits: what it exits with, what it prints, what it leaves. */
+/** `compare` of two commits: what it exits with, what it prints, what it leaves. */
 import { beforeAll, describe, expect, test } from "bun:test";
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -39,9 +39,9 @@ beforeAll(() => {
 });
 
 const START = ["--start", "node app.js", "--setup", "touch prepared", "--cwd", "server"];
-const duet = (...args: string[]) => [
+const compare = (...args: string[]) => [
   "./bench.sh",
-  "duet",
+  "compare",
   "--repo",
   repo,
   ...START,
@@ -58,7 +58,7 @@ function expectGone(marker: string): void {
 test("a commit that costs more is slower, and the one before it is not", async () => {
   const [json, markdown] = [join(folder, "gate.json"), join(folder, "gate.md")];
   const args = ["--ref", "fast", "--ref", "slow", "--endpoints", "/,/other", "--fail-above", "5%", "--seconds", "300"];
-  const slower = await finish(duet(...args, "--json", json, "--markdown", markdown), { MARKER: "slower" });
+  const slower = await finish(compare(...args, "--json", json, "--markdown", markdown), { MARKER: "slower" });
   expect([slower.code, slower.output]).toEqual([
     1,
     expect.stringContaining("slow against fast: slower by more than 5 %"),
@@ -83,13 +83,13 @@ test("a commit that costs more is slower, and the one before it is not", async (
   expectGone("slower");
 
   const faster = await finish(
-    duet("--ref", "slow", "--ref", "fast", "--endpoints", "/", "--fail-above", "5%", "--seconds", "300", "--json"),
+    compare("--ref", "slow", "--ref", "fast", "--endpoints", "/", "--fail-above", "5%", "--seconds", "300", "--json"),
   );
   expect([faster.code, faster.output]).toEqual([0, expect.stringContaining('"verdict": "not slower"')]);
 });
 
 test("the working tree is a side, and without --fail-above nothing fails", async () => {
-  const { code, output } = await finish(duet("--ref", "fast"), { MARKER: "tree" });
+  const { code, output } = await finish(compare("--ref", "fast"), { MARKER: "tree" });
   expect([code, output]).toEqual([0, expect.stringMatching(/^working tree against fast$/m)]);
   expect(output).toMatch(/^\/: CPU time per request +\d+(\.\d)? µs +\d+(\.\d)? µs +\+\d/m);
   expectGone("tree");
@@ -103,7 +103,7 @@ describe("what cannot be measured exits with 3, in one line", () => {
     ],
     [["--ref", "fast", "--ref", "broken"], "broken did not start: no such module"],
     [["--ref", "fast", "--ref", "nope"], '--ref "nope"'],
-    [["--ref", "fast", "--ref", "slow", "--ref", "short"], "a duet has two sides"],
+    [["--ref", "fast", "--ref", "slow", "--ref", "short"], "a comparison has two sides"],
     [["--ref", "fast", "--ref", "/nowhere"], '--ref "/nowhere": there is no such folder'],
     [["--ref", "fast", "--cwd", "nowhere"], '--cwd "nowhere": fast has no such folder'],
     [["--ref", "fast", "--setup", "echo sorry; exit 9"], "failed with 9"],
@@ -113,7 +113,7 @@ describe("what cannot be measured exits with 3, in one line", () => {
   ];
   for (const [i, [args, message]] of cases.entries()) {
     test(message, async () => {
-      const { code, output } = await finish(duet(...args, "--fail-above", "5%"), { MARKER: `gate${i}` });
+      const { code, output } = await finish(compare(...args, "--fail-above", "5%"), { MARKER: `gate${i}` });
       expect([code, output]).toEqual([3, expect.stringContaining(message)]);
       expectGone(`gate${i}`);
     });
@@ -121,18 +121,18 @@ describe("what cannot be measured exits with 3, in one line", () => {
 
   test("the reason is in the record, and without a gate it is an ordinary mistake", async () => {
     const json = join(folder, "failed.json");
-    expect((await finish(duet("--ref", "nope", "--fail-above", "5%", "--json", json))).code).toBe(3);
+    expect((await finish(compare("--ref", "nope", "--fail-above", "5%", "--json", json))).code).toBe(3);
     const record = JSON.parse(readFileSync(json, "utf8"));
     expect(isRecord(record) || isRecord.errors).toBe(true);
     expect(record.reason).toContain("nope");
-    expect((await finish(duet("--ref", "nope"))).code).toBe(1);
-    const wrong = await finish(duet("--ref", "fast", "--fail-above", "0.05"));
+    expect((await finish(compare("--ref", "nope"))).code).toBe(1);
+    const wrong = await finish(compare("--ref", "fast", "--fail-above", "0.05"));
     expect([wrong.code, wrong.output]).toEqual([3, expect.stringContaining("Write it as 5%, up to 100%.")]);
   });
 });
 
 test.skipIf(!linux)("Ctrl-C leaves nothing, and is no verdict", async () => {
-  const program = run(duet("--ref", "fast", "--ref", "slow", "--fail-above", "5%"), { MARKER: "stopped" });
+  const program = run(compare("--ref", "fast", "--ref", "slow", "--fail-above", "5%"), { MARKER: "stopped" });
   await until(() => left("stopped").some((command) => command.startsWith("node app.js")));
   program.child.kill("SIGINT");
   expect((await program.ended).code).toBe(130);
@@ -140,14 +140,14 @@ test.skipIf(!linux)("Ctrl-C leaves nothing, and is no verdict", async () => {
 });
 
 test.skipIf(!linux)("what a run that was killed left is ended by the next", async () => {
-  const program = run(duet("--ref", "fast", "--ref", "slow"), { MARKER: "killed" });
+  const program = run(compare("--ref", "fast", "--ref", "slow"), { MARKER: "killed" });
   await until(() => left("killed").some((command) => command.startsWith("node app.js")));
   const bun = left("killed").find((command) => command.includes("bench/cli.ts"));
   expect(bun).toBeDefined();
   program.child.kill("SIGKILL");
   await program.ended.catch(() => {});
   await until(() => !left("killed").some((command) => command.includes("bench/cli.ts")));
-  const next = await finish(duet("--ref", "nope"));
+  const next = await finish(compare("--ref", "nope"));
   // Another test's run may have been the next, and have said it.
   expect(next.output).toMatch(/^(ended \d+ processes that a run that was killed had left\n)?--ref "nope"/);
   expectGone("killed");

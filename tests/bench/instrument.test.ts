@@ -29,12 +29,21 @@ const HEAVY = "/sqlite/random-30fields/10";
 /** A verdict does not depend on how warm a server is. */
 const WARMUP = ["--warmup", "5000"];
 
-/** Runs bench.sh. @returns its results, its output with paragraphs in one line, and the rows of its solo slices. */
+/** Runs bench.sh for two restarts. @returns its results, its output with paragraphs in one line, and its slices. */
 async function measured(args: string[]) {
   const file = newFile();
-  const { code, output } = await finish(["./bench.sh", "--results", file, "--details", ...WARMUP, ...args]);
+  const { code, output } = await finish([
+    "./bench.sh",
+    "--results",
+    file,
+    "--minutes",
+    "0",
+    "--details",
+    ...WARMUP,
+    ...args,
+  ]);
   expect([code, output]).toEqual([0, expect.any(String)]);
-  return { file, output: output.replaceAll("\n  ", " "), solos: rowsOf(file).filter(({ Kind }) => Kind !== "duet") };
+  return { file, output: output.replaceAll("\n  ", " "), solos: rowsOf(file) };
 }
 
 const verdictsOf = (rows: Record<string, string>[]) => [...new Set(rows.map(({ Verdict }) => Verdict))];
@@ -74,7 +83,7 @@ function watchLateness(): () => number {
 }
 
 /**
- * A server in this process that answers the checks before a block with 200, and load as `answer` says.
+ * A server in this process that answers the checks before a restart with 200, and load as `answer` says.
  * @returns what `measured` does, and the slices in which this process was not late
  */
 async function measuredForeign(answer: (n: number) => Response | Promise<Response>, args: string[]) {
@@ -132,7 +141,19 @@ testIf(
     try {
       // bench.sh puts .tools/bin first, so this is called as bench.sh calls it.
       const file = newFile();
-      const args = ["--results", file, "--servers", "bun-raw", "--endpoints", "/plain", "--seconds", "2", "--details"];
+      const args = [
+        "--results",
+        file,
+        "--servers",
+        "bun-raw",
+        "--endpoints",
+        "/plain",
+        "--seconds",
+        "2",
+        "--minutes",
+        "0",
+        "--details",
+      ];
       const { code, output } = await finish(["bun", "bench/cli.ts", ...args], { PATH: bin + delimiter + PATH });
       expect([code, output]).toEqual([0, expect.any(String)]);
       expect(verdictsOf(rowsOf(file))).toEqual(["starved"]);
@@ -265,7 +286,7 @@ describeIf(existsSync(toxiproxy), "toxiproxy could not be built with Go", "behin
     await proxy.ended;
   });
 
-  test("160 ms are network-bound for two servers, and duets order them all the same", async () => {
+  test("160 ms are network-bound for two servers, and turns order them all the same", async () => {
     const lateness = watchLateness();
     const far = await measured(["--endpoints", HEAVY, "--seconds", "1.5", ...(await linesTo(servers, latency))]);
     const values = (rows: typeof far.solos, column: string) =>
@@ -326,19 +347,18 @@ testIf(
   },
 );
 
-test("duet ends when it can tell, tax compares with the hand-written twin", async () => {
+test("compare ends when it can tell, tax compares with the hand-written twin", async () => {
   const file = newFile();
-  const args = ["--endpoints", "/sqlite/random-5fields/5", "--warmup", "20000", "--results", file];
-  const duet = await finish(["./bench.sh", "duet", "bun-raw", "node-express", ...args], { MARKER: "duet" });
-  expect([duet.code, duet.output]).toEqual([0, expect.stringContaining("of the CPU time per request, different;")]);
-  const [, ratio] = /bun-raw ÷ node-express \S+: ([\d.]+) \(/.exec(duet.output) ?? [];
+  const args = ["--endpoints", "/sqlite/random-5fields/5", "--warmup", "5000", "--results", file];
+  const pair = await finish(["./bench.sh", "compare", "bun-raw", "node-express", ...args], { MARKER: "pair" });
+  expect([pair.code, pair.output]).toEqual([0, expect.stringContaining("of the CPU time per request, different;")]);
+  const [, ratio] = /bun-raw ÷ node-express \S+: ([\d.]+) \(/.exec(pair.output) ?? [];
   expect(Number(ratio)).toBeWithin(0.3, 0.9);
   const tax = await finish(["./bench.sh", "tax", "--servers", "bun-raw", "--seconds", "20", ...args], {
-    MARKER: "duet",
+    MARKER: "pair",
   });
   expect([tax.code, tax.output]).toEqual([0, expect.stringMatching(/bun-raw ÷ by hand \S+: (0\.9|1\.[01])/)]);
-  expect(new Set(rowsOf(file).map(({ Kind }) => Kind))).toEqual(new Set(["duet"]));
-  if (process.platform === "linux") expect(left("duet")).toEqual([]);
+  if (process.platform === "linux") expect(left("pair")).toEqual([]);
 });
 
 testIf(
@@ -367,13 +387,13 @@ testIf(
 
 testIf(
   process.platform === "linux" && works("taskset", "--version"),
-  "duets of pinned servers need Linux",
+  "turns of pinned servers need Linux",
   "self-test on one server: equal copies are not called different, nor is 5 % more work called less",
   async () => {
     const args = ["--servers", "bun-hono", "--endpoints", "/sqlite/random-5fields/5", "--seconds", "20", ...WARMUP];
     const isRight = async () => {
       const { code, output } = await finish(["./bench.sh", "self-test", ...args, "--results", newFile()]);
-      expect([code, output]).toEqual([0, expect.stringContaining("duets, until decided")]);
+      expect([code, output]).toEqual([0, expect.stringContaining("turns, until decided")]);
       const [same = "", more = "", ...others] = output.split("\n").filter((line) => line.startsWith("bun-hono "));
       expect([same, more, others]).toEqual([expect.stringMatching(/A\/A/), expect.stringMatching(/more work/), []]);
       return / same /.test(same) && / (slower|same) /.test(more);

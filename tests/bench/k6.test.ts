@@ -65,7 +65,7 @@ test("closed loop: what the server saw, and no slower than it", async () => {
     return usual();
   });
   const before = Date.now();
-  const load = await loadSequence(contents.url, closed, undefined, never);
+  const load = await loadSequence({ url: contents.url }, closed, undefined, never);
   const { requests, histogram, steps, percentilesMs } = load;
   expect(requests).toBeGreaterThan(0);
   expect(contents.seen).toEqual({ POST: requests, GET: 3 * requests, PUT: requests, DELETE: requests });
@@ -125,7 +125,12 @@ describe("a wrong answer fails its sequence once, and what was created is delete
   for (const [name, { step, answers }] of Object.entries(failures)) {
     test.concurrent(name, async () => {
       using contents = new Contents(answers);
-      const { requests, errors, goodput, refused, steps } = await loadSequence(contents.url, closed, undefined, never);
+      const { requests, errors, goodput, refused, steps } = await loadSequence(
+        { url: contents.url },
+        closed,
+        undefined,
+        never,
+      );
       expect(requests).toBeGreaterThan(0);
       expect({ errors, goodput, refused }).toEqual({ errors: requests, goodput: 0, refused: 0 });
       for (const [name, { errors }] of Object.entries(steps))
@@ -140,27 +145,27 @@ test("what was not deleted fails the last step", async () => {
   using contents = new Contents(({ method }, usual) =>
     method === "DELETE" ? new Response(null, { status: 204 }) : usual(),
   );
-  const { requests, errors, steps } = await loadSequence(contents.url, closed, undefined, never);
+  const { requests, errors, steps } = await loadSequence({ url: contents.url }, closed, undefined, never);
   expect([errors, steps["6 GET 404"]?.errors]).toEqual([requests, requests]);
 });
 
 test("refused requests are counted", async () => {
   using contents = new Contents(() => new Response(null, { status: 503 }));
-  const load = await loadSequence(contents.url, closed, undefined, never);
+  const load = await loadSequence({ url: contents.url }, closed, undefined, never);
   expect([load.errors, load.refused]).toEqual([load.requests, load.requests]);
   expect(contents.seen).toEqual({ POST: load.requests });
 });
 
 test("no server: each sequence fails", async () => {
   const url = `http://127.0.0.1:${await freePort()}`;
-  const { requests, errors, sockets } = await loadSequence(url, closed, undefined, never);
+  const { requests, errors, sockets } = await loadSequence({ url }, closed, undefined, never);
   expect(requests).toBeGreaterThan(0);
   expect({ errors, sockets }).toEqual({ errors: requests, sockets: 0 });
 });
 
 test("open loop: as many sequences as were asked for", async () => {
   using contents = new Contents();
-  const load = await loadSequence(contents.url, { connections: 8, seconds: 1.5, rate: 40 }, undefined, never);
+  const load = await loadSequence({ url: contents.url }, { connections: 8, seconds: 1.5, rate: 40 }, undefined, never);
   expect(load.requests + load.dropped).toBeGreaterThanOrEqual(50);
   expect(load.requests + load.dropped).toBeLessThanOrEqual(61);
   expect(load.goodput).toBeLessThanOrEqual(40);
@@ -172,7 +177,7 @@ test("open loop: sequences that find no connection free are dropped", async () =
     await Bun.sleep(50);
     return usual();
   });
-  const load = await loadSequence(contents.url, { connections: 1, seconds: 1, rate: 50 }, undefined, never);
+  const load = await loadSequence({ url: contents.url }, { connections: 1, seconds: 1, rate: 50 }, undefined, never);
   expect(load.dropped).toBeGreaterThan(30);
   expect(contents.seen.POST).toBe(load.requests);
   expect(contents.stored.size).toBe(0);
@@ -181,7 +186,7 @@ test("open loop: sequences that find no connection free are dropped", async () =
 test("a failing k6 is reported by its last line", async () => {
   using contents = new Contents();
   const options = { connections: 0, seconds: 1 };
-  await expect(loadSequence(contents.url, options, undefined, never)).rejects.toThrow(
+  await expect(loadSequence({ url: contents.url }, options, undefined, never)).rejects.toThrow(
     /^k6 could not load http:.*number of VUs/,
   );
 });
@@ -189,7 +194,7 @@ test("a failing k6 is reported by its last line", async () => {
 test("aborting ends k6, and what its sequences had created is gone", async () => {
   using contents = new Contents();
   const abort = new AbortController();
-  const load = loadSequence(contents.url, { connections: 2, seconds: 60 }, undefined, abort.signal);
+  const load = loadSequence({ url: contents.url }, { connections: 2, seconds: 60 }, undefined, abort.signal);
   load.catch(() => {});
   await until(() => (contents.seen.PUT ?? 0) > 0);
   expect(loading(contents.url)).toHaveLength(1);
@@ -209,7 +214,7 @@ test("transactions are drawn from all there are, and what is not 200 with a bala
       return Response.json(seen.length % 10 === 1 ? {} : { abalance: -1 });
     },
   });
-  const load = await loadSequence(`http://127.0.0.1:${server.port}`, closed, undefined, never, 2);
+  const load = await loadSequence({ url: `http://127.0.0.1:${server.port}`, scale: 2 }, closed, undefined, never);
   server.stop(true);
   expect(seen.length).toBeGreaterThan(500);
   expect(load).toMatchObject({ requests: seen.length, refused: Math.floor(seen.length / 10), steps: {} });

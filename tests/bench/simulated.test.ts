@@ -1,164 +1,275 @@
 /** Whole measurements, from the plan to what is said, in simulated time: what noise does to them is known. */
-import { beforeEach, expect, test } from "bun:test";
-import { generateMersenne53Randomizer } from "@faker-js/faker";
-import jStat from "jstat";
-import { type LocalSpec, parseTarget, SERVERS } from "../../bench/ask/targets.ts";
-import { median } from "../../bench/judge/statistics.ts";
-import { makePlan, type Plan } from "../../bench/plan/plan.ts";
-import { GATE, GATE_SECONDS, PAIR, PAIR_ENDPOINTS } from "../../bench/plan/presets.ts";
-import { measureGate } from "../../bench/run/gate.ts";
-import { compareUntilDecided } from "../../bench/run/until-decided.ts";
-import { warmEndpoint, warmRestarted, warmthOf } from "../../bench/run/warmup.ts";
+import { beforeEach, describe, expect, test } from "bun:test";
+import { parseTarget, SERVERS, type TargetSpec } from "../../bench/ask/targets.ts";
+import { analyse } from "../../bench/judge/tables.ts";
+import { manifestOf } from "../../bench/keep/manifest.ts";
+import { readSlices } from "../../bench/keep/slices.ts";
+import { readWindows } from "../../bench/keep/windows.ts";
+import { atRates, makePlan, type Plan, unique } from "../../bench/plan/plan.ts";
+import { GATE_SECONDS, PAIR_ENDPOINTS, pairAmount } from "../../bench/plan/presets.ts";
+import { measure } from "../../bench/run/measure.ts";
+import { compareUntilDecided } from "../../bench/run/pairs.ts";
+import type { Session } from "../../bench/run/session.ts";
+import { testGates } from "../../bench/self-test/gates.ts";
 import { SCHEDULES } from "../../bench/self-test/scheduled.ts";
 import { measureSchedules, scheduledPlan } from "../../bench/self-test/schedules.ts";
-import { HANDICAP, selfTest } from "../../bench/self-test/self-test.ts";
-import { scheduleLine, selfTestTable } from "../../bench/tell/lines.ts";
+import { type Bench, HANDICAP, selfTest } from "../../bench/self-test/self-test.ts";
+import { gatesTable, scheduleLine, selfTestTable } from "../../bench/tell/lines.ts";
 import { resultsIn, scratch } from "../harness.ts";
-import { type Cost, simulate } from "../simulation.ts";
+import { type Cost, resume, seed, simulate, type World } from "../simulation.ts";
 
 const newFile = resultsIn(scratch());
-const random = generateMersenne53Randomizer();
-beforeEach(() => {
-  random.seed(1);
-  jStat.setRandom(() => random.next());
-});
+beforeEach(() => seed(1));
 
 const OPTIONS = { urls: [], names: [], servers: [], connections: 100, preset: "quick", seed: 1 } as const;
-const pairPlan = (endpoints: readonly string[]) => ({
-  ...makePlan({ ...OPTIONS, endpoints }, SERVERS),
-  targets: [],
-  amount: PAIR,
+const ENDPOINTS = ["/plain", "/sqlite/random-5fields/5"];
+const THREE = ["bun-raw", "bun-hono", "node-express"];
+const planOf = (servers: readonly string[], endpoints: readonly string[] = ENDPOINTS, minutes = 1) =>
+  makePlan({ ...OPTIONS, servers, endpoints, minutes }, SERVERS);
+const pairPlan = (specs: readonly TargetSpec[], endpoints: readonly string[]): Plan => ({
+  ...planOf([], endpoints),
+  targets: unique(specs),
+  amount: pairAmount("read"),
 });
 
-const pair = (a: string, b: string) => [parseTarget(a, SERVERS), parseTarget(b, SERVERS)] as [LocalSpec, LocalSpec];
-
 /** As on a machine whose host takes its cores away now and then. */
-const NOISY = { restart: 0.012, slice: 0.03, host: 0.1 };
+const NOISY = { restart: 0.015, window: 0.05, host: 0.1 };
+const QUIET = { restart: 0, window: 0, host: 0 };
+const COSTS: Record<string, number> = { "bun-raw": 40, "bun-hono": 50, "node-express": 100 };
+const known: Cost = ({ name }, endpoint) => (COSTS[name] as number) * (endpoint === "/plain" ? 1 : 2);
 
-test("self-test in simulated time: duets see 5 % more work and no difference where there is none, others do not", async () => {
-  const cost: Cost = ({ env }, endpoint) => {
-    const more: Record<string, number> = JSON.parse(env.HANDICAP ?? "{}");
-    return 50 + (more[endpoint.replace(/\/\d+$/, "/:size")] ?? 0) * 2e-3;
+describe("a run", () => {
+  const measured = async (world: World, plan = planOf(THREE), seconds = 60) => {
+    const session = await simulate(plan, newFile(), world);
+    await measure(session, { seconds });
+    return session;
   };
-  const session = await simulate(pairPlan(PAIR_ENDPOINTS), newFile(), cost, NOISY);
-  const findings = await selfTest(session, SERVERS, 90 * PAIR_ENDPOINTS.length, true, () => {});
+
+  test("makes as many restarts as fit into its time, two at least", async () => {
+    const { manifest } = await measured({ cost: known, noise: NOISY });
+    const { restarts, seconds } = manifest;
+    expect(restarts).toBeGreaterThan(5);
+    expect(seconds.total).toBeWithin(60 - (1.3 * 60) / restarts, 60);
+    const short = await measured({ cost: known, noise: NOISY }, planOf(THREE), 1);
+    expect(short.manifest.restarts).toBe(2);
+    expect(short.manifest.seconds.total).toBeGreaterThan(1);
+  });
+
+  test("gives every server a window in each round, in an order of its own, and a slice in each restart", async () => {
+    const session = await measured({ cost: known, noise: NOISY });
+    const { windows, slices, manifest, results } = session;
+    expect([...Map.groupBy(slices, ({ restart }) => restart).values()].map((of) => of.length)).toEqual(
+      Array(manifest.restarts).fill(THREE.length * ENDPOINTS.length),
+    );
+    const rounds = Map.groupBy(windows, ({ restart, scenario, round }) => `${restart} ${scenario} ${round}`);
+    for (const of of rounds.values()) expect(of.map(({ name }) => name).sort()).toEqual(THREE.toSorted());
+    const counted = windows.filter(({ counts, name }) => counts && name === "bun-raw").length;
+    expect(counted).toBe(manifest.restarts * ENDPOINTS.length * 8); // 200 ms in windows of 25
+    expect(manifest.turns).toHaveLength(slices.length);
+    expect([readSlices(results, manifest.run), readWindows(results, manifest.run)].map(({ length }) => length)).toEqual(
+      [slices.length, windows.length],
+    );
+    expect(manifestOf(results, manifest.run)).toMatchObject({ restarts: manifest.restarts, left: [] });
+  });
+
+  test("finds what requests cost, whatever the host does to all", async () => {
+    const session = await measured({ cost: known, noise: { ...NOISY, host: 0.5 } }, planOf(THREE), 120);
+    const tables = analyse(session, session.manifest);
+    expect(tables.map(({ endpoint, by }) => [endpoint, by])).toEqual(ENDPOINTS.map((endpoint) => [endpoint, "cpu"]));
+    for (const { rows, comparison } of tables) {
+      expect(rows.map(({ name, standing }) => [name, standing?.rank])).toEqual(
+        THREE.map((name, i) => [name, [i + 1, i + 1]]),
+      );
+      for (const { a, b, ratio } of comparison?.pairs ?? []) {
+        const truth = (COSTS[a] as number) / (COSTS[b] as number);
+        expect(truth).toBeWithin(ratio.low, ratio.high);
+        expect(ratio.high / ratio.low).toBeLessThan(1.15);
+      }
+    }
+  });
+
+  test("ends when no scenario is open, and asks only those that are", async () => {
+    const session = await simulate(planOf(THREE), newFile(), { cost: known, noise: NOISY });
+    const { scenarios } = session.manifest.plan;
+    const after: number[] = [];
+    const { manifest, windows } = session;
+    await measure(session, {
+      seconds: 3_600,
+      open: () => scenarios.slice(manifest.restarts < 2 ? 0 : manifest.restarts < 4 ? 1 : 2),
+      after: () => void after.push(manifest.restarts),
+    });
+    expect(after).toEqual([1, 2, 3, 4]);
+    const restarts = (wanted: string | undefined) => [
+      ...new Set(windows.flatMap(({ scenario, restart }) => (scenario === wanted ? [restart] : []))),
+    ];
+    expect(scenarios.map(({ name }) => restarts(name))).toEqual([
+      [1, 2],
+      [1, 2, 3, 4],
+    ]);
+  });
+
+  test("at fixed rates loads one server after the other, a slice each", async () => {
+    const plan = atRates(planOf(THREE, ["/plain"]), () => [100, 1_000]);
+    const { windows, slices, manifest } = await measured({ cost: known, noise: NOISY }, plan);
+    expect(slices.length).toBe(manifest.restarts * 2 * THREE.length);
+    expect(windows.length).toBe(slices.length);
+    expect(new Set(slices.map(({ kind, requests, seconds }) => `${kind} ${requests / seconds}`))).toEqual(
+      new Set(["open 100", "open 1000"]),
+    );
+    const tables = analyse({ slices, windows }, manifest);
+    expect(tables.map(({ level, load, noChangeAbove }) => [level?.value, load, noChangeAbove])).toEqual([
+      [100, "open", null],
+      [1_000, "open", null],
+    ]);
+    expect(tables[0]?.rows.map(({ name }) => name)).toEqual(THREE);
+  });
+
+  test("names a server that crashes, and goes on with the others", async () => {
+    // In the windows of its second restart: before that it has 8,000 requests of warm-up at each of two routes, and half as many again.
+    const cost: Cost = (spec, endpoint, n, restart) =>
+      spec.name === "bun-hono" && restart === 2 && n > 21_000 ? null : known(spec, endpoint, n, restart);
+    const { manifest, windows, slices, up } = await measured({ cost, noise: NOISY });
+    const [{ scenario } = { scenario: "" }] = manifest.left;
+    expect(manifest.left).toEqual([{ name: "bun-hono", restart: 2, scenario, reason: "it crashed" }]);
+    expect(manifest.restarts).toBeGreaterThan(5);
+    expect(up).toEqual([]);
+    const last = (name: string) => Math.max(...windows.flatMap((one) => (one.name === name ? [one.restart] : [])));
+    expect(THREE.map(last)).toEqual([manifest.restarts, expect.any(Number), manifest.restarts]);
+    expect(last("bun-hono")).toBeLessThan(3);
+    const tables = analyse({ windows, slices }, manifest);
+    for (const { apart, comparison } of tables) {
+      expect(apart).toEqual(["bun-hono"]);
+      expect(comparison?.restarts).toBe(manifest.restarts);
+    }
+  });
+
+  test("names a server that does not start again, and throws if it does not start at all", async () => {
+    const cost =
+      (restart: number): Cost =>
+      (spec, endpoint, n, now) =>
+        spec.name === "bun-hono" && now === restart ? null : known(spec, endpoint, n, now);
+    const { manifest } = await measured({ cost: cost(3), noise: NOISY });
+    expect(manifest.left).toEqual([{ name: "bun-hono", restart: 3, scenario: null, reason: "bun-hono did not start" }]);
+    expect(measured({ cost: cost(1), noise: NOISY })).rejects.toThrow("bun-hono did not start");
+  });
+
+  test("is over if no server is left", async () => {
+    const cost: Cost = (_, __, n, restart) => (restart === 2 && n > 9_000 ? null : 50);
+    expect(measured({ cost, noise: NOISY })).rejects.toThrow("is gone at");
+  });
+
+  test("that was interrupted goes on with the next restart, and with the time that it has left", async () => {
+    const results = newFile();
+    const controller = new AbortController();
+    const world = { cost: known, noise: NOISY };
+    const stopping: Cost = (spec, endpoint, n, restart) => {
+      if (restart === 3 && session.windows.some((one) => one.restart === 3)) controller.abort();
+      return known(spec, endpoint, n, restart);
+    };
+    const session: Session = await simulate(planOf(THREE), results, { ...world, cost: stopping }, controller.signal);
+    expect(measure(session, { seconds: 60 })).rejects.toThrow();
+    await Bun.sleep(0);
+    while (session.up.length > 0 || !manifestOf(results, session.manifest.run)?.seconds.total) await Bun.sleep(1);
+    const { run } = session.manifest;
+    const before = manifestOf(results, run);
+    expect(before?.restarts).toBe(2);
+    const again = resume(run, results, world);
+    expect(again.windows).toHaveLength(session.windows.length);
+    await measure(again, { seconds: 60 });
+    const { manifest, windows } = again;
+    const restarts = (wanted: string) => [
+      ...new Set(windows.flatMap(({ scenario, restart }) => (scenario === wanted ? [restart] : []))),
+    ];
+    const [half, whole] = ENDPOINTS.map(restarts).toSorted((a, b) => a.length - b.length) as [number[], number[]];
+    // What was measured of the third restart counts.
+    expect(whole).toEqual(Array.from({ length: manifest.restarts + 1 }, (_, i) => i + 1));
+    expect(half).toEqual(whole.filter((restart) => restart !== 3));
+    expect(manifest.seconds.total).toBeWithin(before?.seconds.total as number, 60);
+    expect(manifest.fingerprints).toEqual([]);
+  });
+});
+
+describe("a pair", () => {
+  const pair = (...names: string[]) => names.map((name) => parseTarget(name, SERVERS));
+  const compared = async (names: readonly string[], limitSeconds: number, world: World) => {
+    const session = await simulate(pairPlan(pair(...names), ["/plain"]), newFile(), world);
+    const [one] = await compareUntilDecided(session, { limitSeconds });
+    return { ...(one ?? expect.unreachable()), session };
+  };
+
+  test("is restarted until it is decided, and until the time is up", async () => {
+    const cost: Cost = ({ name }) => ({ "node-express": 100, "bun-raw": 50 })[name] ?? 50.5;
+    const clear = await compared(["bun-raw", "node-express"], 90, { cost, noise: NOISY });
+    expect([clear.state, clear.by]).toEqual(["different", "cpu"]);
+    expect(clear.ratio.estimate).toBeWithin(0.48, 0.52);
+    expect(clear.baseUs).toHaveLength(clear.logRatios.length);
+    expect(clear.session.manifest.seconds.total).toBeLessThan(45);
+    const close = await compared(["bun-raw", "bun-hono"], 30, { cost, noise: NOISY });
+    expect(close.state).not.toBe("different");
+    expect(close.session.manifest.seconds.total).toBeLessThan(31);
+  });
+
+  test("bursts in single windows do not count", async () => {
+    const world = (more: number): World => {
+      let windows = 0;
+      const cost: Cost = ({ name }, _, n) => (name === "bun-hono" && n > 15_000 && ++windows % 7 === 0 ? more : 1) * 50;
+      return { cost, noise: { ...QUIET, restart: 0.004 } };
+    };
+    const { ratio, session } = await compared(["bun-hono", "bun-raw"], 60, world(4));
+    const dear = session.windows.filter(({ cpuUs, requests }) => (cpuUs as number) / requests > 100);
+    expect(dear.length).toBeGreaterThan(5);
+    expect(ratio.estimate).toBeWithin(0.99, 1.01);
+  });
+
+  test("of which one is gone is not measured", async () => {
+    const cost: Cost = ({ name }, _, n) => (name === "bun-raw" && n > 16_000 ? null : 50);
+    const { logRatios, state, session } = await compared(["bun-hono", "bun-raw"], 20, { cost, noise: NOISY });
+    expect([logRatios, state]).toEqual([[], "undecided"]);
+    expect(session.manifest.left).toMatchObject([{ name: "bun-raw", restart: 1, scenario: "/plain" }]);
+  });
+});
+
+const benchOf = (endpoints: readonly string[], seconds: number, cost: Cost): Bench => ({
+  limitSeconds: seconds * endpoints.length,
+  use: async (specs, use) => use(await simulate(pairPlan(specs, endpoints), newFile(), { cost, noise: NOISY })),
+});
+
+/** What a server that spins does more, as its environment has it. */
+const spinning: Cost = (spec, endpoint) => {
+  const more: Record<string, number> = JSON.parse((spec.kind === "local" && spec.env.HANDICAP_US) || "{}");
+  return 50 + (more[endpoint.replace(/\/\d+$/, "/:size")] ?? 0);
+};
+
+test("self-test: turns see 5 % more work and no difference where there is none, other ways do not", async () => {
+  const findings = await selfTest(benchOf(PAIR_ENDPOINTS, 90, spinning), SERVERS, true, () => {});
   console.log(selfTestTable(findings));
   const said = (way: string, handicap: number) =>
-    findings
-      .filter((finding) => finding.way.startsWith(way) && finding.handicap === handicap)
-      .map(({ outcome }) => outcome);
+    findings.flatMap((one) => (one.way.startsWith(way) && one.handicap === handicap ? [one.outcome] : []));
   const times = (outcomes: readonly string[], one: string) => outcomes.filter((outcome) => outcome === one).length;
-  expect(said("duets", 0)).toHaveLength(20);
-  expect(times(said("duets", 0), "same")).toBeGreaterThanOrEqual(18);
-  expect(times(said("duets", HANDICAP), "slower")).toBeGreaterThanOrEqual(18);
-  expect(times(said("one", 0), "same")).toBeLessThan(10);
-  expect(times(said("in turn", HANDICAP), "slower")).toBeLessThan(10);
+  expect(said("turns", 0)).toHaveLength(20);
+  expect(times(said("turns", 0), "same")).toBeGreaterThanOrEqual(18);
+  expect(times(said("turns", HANDICAP), "slower")).toBeGreaterThanOrEqual(18);
+  expect(times(said("one", 0), "same")).toBeLessThan(15);
+  expect(times(said("one after", HANDICAP), "slower")).toBeLessThan(15);
+});
+
+test("gates: of equal commits at most one of 40 fails, of 5 % more work at most four do not", async () => {
+  const endpoints = ["/plain", "/html", "/b"];
+  const findings = await testGates(benchOf(endpoints, GATE_SECONDS, spinning), "bun-raw", 40, 0.02, () => {});
+  console.log(gatesTable(findings));
+  const verdicts = (more: number, wanted: string) =>
+    findings.filter(({ handicap, verdict }) => handicap === more && verdict === wanted).length;
+  expect(verdicts(0, "slower")).toBeLessThanOrEqual(1);
+  expect(verdicts(HANDICAP, "slower")).toBeGreaterThanOrEqual(36);
+  expect(verdicts(HANDICAP, "not slower")).toBe(0);
 });
 
 test("servers of known schedule come out within 3 % of the truth, or as warming", async () => {
   const cost: Cost = ({ name }, _, n) => 30 * (SCHEDULES[name]?.factor(n) ?? 1);
-  const session = await simulate(scheduledPlan({ connections: 100 }), newFile(), cost, { ...NOISY, restart: 0.004 });
+  const plan = scheduledPlan({ connections: 100, minutes: 10 });
+  const session = await simulate(plan, newFile(), { cost, noise: { ...NOISY, restart: 0.004 } });
   const findings = await measureSchedules(session);
   console.log(findings.map(scheduleLine).join("\n"));
-  expect(findings).toHaveLength(4);
+  expect(findings).toHaveLength(5);
   expect(findings.filter(({ isRight }) => !isRight)).toEqual([]);
-  expect(findings.slice(0, 3).map(({ warming }) => warming)).toEqual([null, null, null]);
-});
-
-test("a server that rests is asked meanwhile, and one that dropped compiled code is loaded until it has it again", async () => {
-  const plan = makePlan({ ...OPTIONS, preset: "standard", endpoints: ["/plain"], servers: ["bun-raw"] }, SERVERS);
-  let [answered, coldUntil] = [0, 20_000];
-  const cost: Cost = ({ name }, _, n) => {
-    if (name !== "bun-raw") return 20;
-    answered = n;
-    return n < coldUntil ? 60 : 20;
-  };
-  const session = await simulate(plan, newFile(), cost, { restart: 0, slice: 0.02, host: 0 });
-  const target = await session.start(parseTarget("bun-raw", SERVERS), undefined, session.signal);
-  const turn = async () => {
-    await warmEndpoint(session, [target], "/plain");
-    return Math.round(warmthOf(session, target.name, "/plain").windows.at(-1)?.costUs ?? 0);
-  };
-  await warmRestarted(session, [target], ["/plain"]);
-  expect(await turn()).toBeWithin(18, 23);
-  coldUntil = answered + 5_000; // flat for three windows
-  expect(await turn()).toBeWithin(18, 23);
-  const { length } = session.warmth[target.name]?.["/plain"]?.windows ?? [];
-  const before = answered;
-  const younger = await session.start(parseTarget("node-raw", SERVERS), undefined, session.signal);
-  await warmRestarted(session, [younger], ["/plain"], target);
-  expect(answered).toBeGreaterThan(before); // asked while the younger got warm,
-  expect(session.warmth[target.name]?.["/plain"]?.windows).toHaveLength(length); // and not kept
-});
-
-test("a server that still gets cheaper when its requests are answered is loaded until it does not, where there are blocks", async () => {
-  // Until 200,000 requests it gets cheaper by a tenth with every 10,000.
-  const cost: Cost = (_, __, n) => 20 * 0.9 ** Math.min(0, (n - 200_000) / 10_000);
-  const lastCost = async (plan: Plan) => {
-    const session = await simulate(plan, newFile(), cost, { restart: 0, slice: 0.02, host: 0 });
-    const target = await session.start(parseTarget("node-raw", SERVERS), undefined, session.signal);
-    await warmRestarted(session, [target], ["/plain"]);
-    return warmthOf(session, target.name, "/plain").windows.at(-1)?.costUs;
-  };
-  const plan = makePlan({ ...OPTIONS, preset: "standard", endpoints: ["/plain"], servers: ["node-raw"] }, SERVERS);
-  expect(await lastCost(plan)).toBeWithin(18, 22);
-  expect(await lastCost({ ...plan, amount: { ...plan.amount, blocks: 0 } })).toBeGreaterThan(40);
-});
-
-test("duets end as soon as they can tell, and when the time is up", async () => {
-  const cost: Cost = ({ name }) => ({ "node-express": 100, "bun-raw": 50 })[name] ?? 50.5;
-  const session = await simulate(pairPlan(["/plain"]), newFile(), cost, NOISY);
-  const [clear] = await compareUntilDecided(session, pair("bun-raw", "node-express"), { limitSeconds: 90 });
-  expect(clear?.state).toBe("different");
-  expect(clear?.ratio.estimate).toBeWithin(0.45, 0.55);
-  expect(clear?.seconds).toBeLessThan(90);
-  const [close] = await compareUntilDecided(session, pair("bun-raw", "bun-hono"), { limitSeconds: 60 });
-  expect(close?.state).not.toBe("different");
-  expect(close?.seconds).toBeLessThan(75);
-});
-
-test("a burst in one of a restart's duets does not count", async () => {
-  // Four duets of two slices each: in the last one a neighbour makes one of the two dear.
-  const cost: Cost = ({ name }) => (name === "bun-hono" && session.slices.length % 8 === 6 ? 150 : 50);
-  const session = await simulate(pairPlan(["/plain"]), newFile(), cost, { restart: 0.004, slice: 0.01, host: 0 });
-  const [one] = await compareUntilDecided(session, pair("bun-hono", "bun-raw"), { limitSeconds: 60 });
-  expect(session.slices.filter(({ cpuUsPerRequest }) => (cpuUsPerRequest as number) > 140).length).toBeGreaterThan(1);
-  expect(one?.ratio.estimate).toBeWithin(0.98, 1.02);
-});
-
-test("who is compared in a gate keeps its name and its duets, whoever is started first", async () => {
-  const session = await simulate({ ...pairPlan(["/"]), amount: GATE }, newFile(), () => 50, NOISY);
-  await measureGate(session, pair("bun-raw", "bun-raw"), 0.02, { limitSeconds: 60 });
-  const blocks = [...Map.groupBy(session.slices, ({ block }) => block).values()];
-  expect(blocks.length).toBeGreaterThan(2);
-  for (const ofBlock of blocks) {
-    const once = new Set(ofBlock.map(({ slice, name }) => `${slice} ${name}`));
-    const duets = (one: string) => [...once].filter((each) => each.endsWith(` ${one}`)).length;
-    expect([duets("bun-raw"), duets("bun-raw#2"), duets("bun-raw#3")]).toEqual([4, 4, 4]);
-  }
-});
-
-test("gates in simulated time: of equal commits at most one of 40 fails, of 5 % more work at most four do not", async () => {
-  const endpoints = ["/", "/a", "/b"];
-  const limit = 0.02;
-  const exits = async (more: number) => {
-    const cost: Cost = ({ name }) => (name === "bun-hono" ? 50 * (1 + more) : 50);
-    const session = await simulate({ ...pairPlan(endpoints), amount: GATE }, newFile(), cost, NOISY);
-    const verdicts: string[] = [];
-    const seconds: number[] = [];
-    for (let i = 0; i < 40; i++) {
-      const limitSeconds = GATE_SECONDS * endpoints.length;
-      const { outcomes, verdict } = await measureGate(session, pair("bun-hono", "bun-raw"), limit, { limitSeconds });
-      verdicts.push(verdict ?? "");
-      seconds.push(Math.max(...outcomes.map(({ seconds }) => seconds)));
-    }
-    const slower = verdicts.filter((one) => one === "slower").length;
-    console.log(`${more * 100} % more work: ${slower} of 40 slower, median ${median(seconds).toFixed(0)} s`);
-    return (verdict: string) => verdicts.filter((one) => one === verdict).length;
-  };
-  const equal = await exits(0);
-  expect(equal("slower")).toBeLessThanOrEqual(1);
-  const dearer = await exits(0.05);
-  expect(dearer("slower")).toBeGreaterThanOrEqual(36);
-  expect(dearer("not slower")).toBe(0);
 });

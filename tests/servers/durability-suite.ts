@@ -14,9 +14,9 @@ import { SimpleFaker } from "@faker-js/faker";
 import { SQL } from "bun";
 import { ulid } from "ulid";
 import { freePort } from "../../bench/host/free-port.ts";
+import { family } from "../../bench/host/proc.ts";
 import { findPrograms, type Postgres, startPostgres } from "../../bench/run/stores/postgres.ts";
 import { readIdentity } from "../../bench/run/targets/target.ts";
-import { family } from "../../bench/run/usage.ts";
 import { describeIf, run, type Server, START, scratch, startServer, testIf, until, works } from "../harness.ts";
 
 const LONG = process.env.LONG === "1";

@@ -1,8 +1,8 @@
 /** What was acknowledged stays, whichever of the ten is killed, and nobody waits for a worker that is. */
 import { expect } from "bun:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { family } from "../../bench/host/proc.ts";
 import { readIdentity } from "../../bench/run/targets/target.ts";
-import { family } from "../../bench/run/usage.ts";
 import { CLIENTS, DRIVERS, type Runtime } from "../../shared/drivers/drivers.ts";
 import { SERVERS, testIf, until } from "../harness.ts";
 import {

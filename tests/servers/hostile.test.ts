@@ -50,7 +50,7 @@ for (const name of SERVERS) {
     test("at twice its capacity it answers four fifths of it, and all is well after", async () => {
       const url = `${server.url}/sqlite/random-30fields/5`;
       const at = (rate?: number, connections = 100) =>
-        load(url, { connections, seconds: rate ? OVERLOAD_SECONDS : PEAK_SECONDS, rate }, undefined, never);
+        load({ url }, { connections, seconds: rate ? OVERLOAD_SECONDS : PEAK_SECONDS, rate }, undefined, never);
       // What the machine does at the same time can only make it less, so the best of six counts.
       let share = 0;
       for (let i = 0; i < 6 && share < 0.8; i++) {
@@ -92,7 +92,9 @@ describe("all ten at once", () => {
   test(`${SOAK_SECONDS} s at 70 % of what they can do together: no error, no memory lost`, async () => {
     const urls = servers.map(({ url }) => `${url}/sqlite/random-5fields/5`);
     const all = (seconds: number, rates?: number[]) =>
-      Promise.all(urls.map((url, i) => load(url, { connections: 10, seconds, rate: rates?.[i] }, undefined, never)));
+      Promise.all(
+        urls.map((url, i) => load({ url }, { connections: 10, seconds, rate: rates?.[i] }, undefined, never)),
+      );
     await all(3);
     const most = await all(3);
     const readings: number[][] = servers.map(() => []);

@@ -4,8 +4,8 @@ import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, wr
 import { createServer } from "node:net";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
+import { family } from "../../bench/host/proc.ts";
 import { findPrograms, type Postgres, startPostgres } from "../../bench/run/stores/postgres.ts";
-import { family } from "../../bench/run/usage.ts";
 import type { Connect } from "../../shared/contract.ts";
 import { CLIENTS, driver, type Runtime, WAITS } from "../../shared/drivers/drivers.ts";
 import {

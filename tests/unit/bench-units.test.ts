@@ -1,32 +1,33 @@
-/** The pure parts of bench/. */
+/** The parts of bench/, one by one. */
 import { describe, expect, test } from "bun:test";
+import { spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ENDPOINTS } from "../../bench/ask/endpoints.ts";
 import { parseTarget } from "../../bench/ask/targets.ts";
-import { type Cores, parseCpuList, pinned, splitCores } from "../../bench/host/cores.ts";
+import { type Cores, halves, parseCpuList, pinned, splitCores } from "../../bench/host/cores.ts";
 import { freePort } from "../../bench/host/free-port.ts";
+import { meterOf } from "../../bench/host/meter.ts";
+import { family, isAlive, isBusy, isStopped, statOf, TICK_MS, threadTimes } from "../../bench/host/proc.ts";
+import { type Bracket, capacityOf, searchCapacity } from "../../bench/judge/capacity.ts";
 import { analyse, NOTHING } from "../../bench/judge/tables.ts";
-import { type Evidence, explain, type Verdict, verdictOf } from "../../bench/judge/verdict.ts";
+import { type Evidence, explain, verdictOf } from "../../bench/judge/verdict.ts";
 import type { Slice } from "../../bench/keep/slices.ts";
+import type { Verdict } from "../../bench/keep/verdict.ts";
+import type { Window } from "../../bench/keep/windows.ts";
 import { overlap } from "../../bench/load/agents.ts";
-import { type FortioResult, type Load, type LoadOptions, toLoad } from "../../bench/load/fortio.ts";
+import { type FortioResult, type Load, toLoad } from "../../bench/load/fortio.ts";
 import { binned, type Histogram, merge, percentile } from "../../bench/load/histogram.ts";
-import { totalSeconds } from "../../bench/plan/duration.ts";
-import { makePlan, type Options, orderOf } from "../../bench/plan/plan.ts";
-import type { PRESETS } from "../../bench/plan/presets.ts";
-import type { Session } from "../../bench/run/session.ts";
-import { duet } from "../../bench/run/slices.ts";
-import { type Bracket, capacityOf, parseSlo, searchCapacity } from "../../bench/run/slo.ts";
+import { sizeOfRequest, startPausable } from "../../bench/load/pausable.ts";
+import { atRates, isPaused, makePlan, type Options, onLadder, orderOf } from "../../bench/plan/plan.ts";
+import { parseSlo } from "../../bench/plan/slo.ts";
 import { needPgbouncer } from "../../bench/run/stores/pooler.ts";
-import { NO_HELPERS, type Target } from "../../bench/run/targets/target.ts";
-import { threadTimes, watch, watchCores } from "../../bench/run/usage.ts";
+import { clocksOf, type Target } from "../../bench/run/targets/target.ts";
+import { watch, watchCores } from "../../bench/run/usage.ts";
 import { notesOf } from "../../bench/tell/format.ts";
 import { gatesTable, outcome } from "../../bench/tell/lines.ts";
-import { resultsIn, run, SERVERS, scratch, testIf } from "../harness.ts";
-
-const newFile = resultsIn(scratch());
+import { run, SERVERS, testIf, until } from "../harness.ts";
 
 const OPTIONS: Options = {
   urls: [],
@@ -41,62 +42,65 @@ const plan = (options: Partial<Options>) => makePlan({ ...OPTIONS, ...options },
 
 describe("plan", () => {
   test("by default all servers and the eight endpoints", () => {
-    const { targets, endpoints } = plan({});
+    const { targets, scenarios } = plan({});
     expect(targets.map((target) => target.name)).toEqual(SERVERS);
-    expect(endpoints).toEqual(ENDPOINTS);
+    expect(scenarios.map(({ name, endpoint }) => [name, endpoint])).toEqual(ENDPOINTS.map((one) => [one, one]));
     expect(ENDPOINTS).toHaveLength(8);
-  });
-
-  test("presets take about 5, 20 and 90 minutes for ten servers and eight endpoints", () => {
-    const minutes = (preset: keyof typeof PRESETS) => totalSeconds(plan({ preset })) / 60;
-    expect(minutes("quick")).toBeWithin(3, 5.1);
-    expect(minutes("standard")).toBeWithin(12, 20);
-    expect(minutes("full")).toBeWithin(70, 110);
   });
 
   test("a twin is one of the servers once more, in standard and full runs of local servers", () => {
     expect(plan({}).targets).toHaveLength(10);
     const { targets } = plan({ preset: "standard" });
     expect(targets).toHaveLength(11);
-    expect(targets.slice(0, 10)).toContain(targets[10] as (typeof targets)[0]);
-    expect(plan({ preset: "full", urls: ["http://a"] }).targets).toHaveLength(1);
+    const { twinOf, name, ...twin } = targets[10] as (typeof targets)[0];
+    expect([name, targets.find((one) => one.name === twinOf)]).toEqual([
+      `${twinOf}#2`,
+      { ...twin, name: twinOf } as never,
+    ]);
+    const running = plan({ preset: "full", urls: ["http://a"] });
+    expect([running.targets.length, running.amount.twin]).toEqual([1, false]);
+    expect(plan({ preset: "full", once: true }).targets).toHaveLength(10);
   });
 
-  test("in a block the servers form a random ring of turns, the same for the same seed", () => {
-    const names = ["a", "b", "c", "d", "e"];
-    const of = (seed: number, block: number) => orderOf(plan({ preset: "standard", seed }), block, names, names);
+  test("a run lasts as long as its preset, or as it is told", () => {
+    const minutes = (options: Partial<Options>) => plan(options).amount.minutes;
+    expect([minutes({}), minutes({ preset: "standard" }), minutes({ preset: "full" })]).toEqual([5, 15, 90]);
+    expect(minutes({ minutes: 0 })).toBe(0);
+    expect(plan({ warmup: 7, seconds: 2 }).amount).toMatchObject({ warmRequests: 7, soloSeconds: 2 });
+  });
+
+  test("scenarios come in random order, the same for the same seed, the rungs of a ladder one after the other", () => {
+    const of = (seed: number, restart: number) =>
+      orderOf({ seed }, restart, plan({}).scenarios).map(({ name }) => name);
     expect(of(1, 1)).toEqual(of(1, 1));
     expect(of(1, 1)).not.toEqual(of(1, 2));
     expect(of(1, 1)).not.toEqual(of(2, 1));
-    expect(of(1, 1)[1]?.steps.map(({ endpoint }) => endpoint)).not.toEqual(ENDPOINTS);
-    const [first, ...turns] = of(3, 4);
-    expect(first).toEqual({ name: expect.any(String), partner: null, steps: [] });
-    // Whoever joins plays with the one that joined before it, and the first comes again in the end.
-    const before = [first, ...turns].map((turn) => turn?.name ?? "");
-    for (const [i, { partner }] of turns.entries()) expect(partner).toBe(before[i] as string);
-    expect(turns.map(({ name }) => name).toSorted()).toEqual(names);
-    expect(turns.at(-1)?.name).toBe(first?.name as string);
-    for (const { name, partner, steps } of turns) {
-      expect(steps.map(({ endpoint }) => endpoint).toSorted()).toEqual(ENDPOINTS.toSorted());
-      for (const { duets, solo } of steps) {
-        expect([duets, solo]).toEqual([
-          [
-            [partner as string, name],
-            [name, partner as string],
-          ],
-          name,
-        ]);
-      }
-    }
-    for (const alone of [orderOf(plan({}), 1, ["a"], ["a"]), orderOf(plan({ rate: 100 }), 1, names, names)]) {
-      for (const { partner, steps } of alone) {
-        expect([partner, steps.length]).toEqual([null, ENDPOINTS.length]);
-        expect(steps.flatMap(({ duets }) => duets)).toEqual([]);
-      }
-    }
-    const mixed = orderOf(plan({}), 1, ["a", "b", "silent"], ["a", "b"]);
-    expect(mixed).toHaveLength(4);
-    expect(mixed.at(-1)).toMatchObject({ name: "silent", partner: null });
+    expect(of(1, 1).toSorted()).toEqual(ENDPOINTS.toSorted());
+    const ladder = onLadder(plan({ endpoints: ["/plain", "/x"] }), [100, 10]);
+    expect(orderOf(ladder, 1, ladder.scenarios).map(({ connections }) => connections)).toEqual([10, 10, 100, 100]);
+  });
+
+  test("at several loads each is a scenario, which cannot be paused", () => {
+    const at = atRates(plan({ endpoints: ["/plain"] }), () => [10, 20]);
+    expect(at.scenarios.map(({ name, endpoint, rate }) => [name, endpoint, rate])).toEqual([
+      ["/plain at 10/s", "/plain", 10],
+      ["/plain at 20/s", "/plain", 20],
+    ]);
+    const paused = (one: ReturnType<typeof plan>) => one.scenarios.map((scenario) => isPaused(one, scenario));
+    expect(paused(at)).toEqual([false, false]);
+    expect(paused(plan({ endpoints: ["/plain"] }))).toEqual([true]);
+    expect(paused(plan({ endpoints: ["/plain"], agents: ["a:1"] }))).toEqual([false]);
+    expect(paused(plan({ endpoints: ["/plain"], rate: 1_000 }))).toEqual([false]);
+  });
+
+  test("names are unique: what is started twice is a twin, what only has the same name is not", () => {
+    const { targets } = plan({ servers: ["bun-raw", "bun-raw"], urls: ["http://a", "http://b"], names: ["x", "x"] });
+    expect(targets.map(({ name, twinOf }) => [name, twinOf])).toEqual([
+      ["bun-raw", undefined],
+      ["bun-raw#2", "bun-raw"],
+      ["x", undefined],
+      ["x#2", undefined],
+    ]);
   });
 
   test("a target is a server, its driver and its workers", () => {
@@ -105,7 +109,23 @@ describe("plan", () => {
     expect(env("bun-hono@node:sqlite")).toEqual({ SERVER: "bun-hono", SQLITE_DRIVER: "node:sqlite" });
     expect(env("bun-hono*4")).toEqual({ SERVER: "bun-hono", WORKERS: "4" });
     expect(env("bun-hono@better-sqlite3*2")).toMatchObject({ SQLITE_DRIVER: "better-sqlite3", WORKERS: "2" });
-    for (const bad of ["", "bun", "bun-hono@", "bun-hono*", "bun-hono*x", "bun-hono*2@node:sqlite", " bun-hono"]) {
+    expect(parseTarget("bun-hono@node:sqlite*4", SERVERS).choices).toEqual({
+      server: "bun-hono",
+      driver: "node:sqlite",
+      workers: 4,
+      settings: null,
+    });
+    for (const bad of [
+      "",
+      "bun",
+      "constructor",
+      "toString",
+      "bun-hono@",
+      "bun-hono*",
+      "bun-hono*x",
+      "bun-hono*2@node:sqlite",
+      " bun-hono",
+    ]) {
       expect(() => parseTarget(bad, SERVERS)).toThrow(`--servers has "${bad}": choose from node-raw`);
     }
   });
@@ -131,13 +151,26 @@ describe("plan", () => {
   test("a URL is a base: no last slash, no query", () => {
     const urls = ["http://vps:3000/", "https://vps/api/", "http://[::1]:80"];
     expect(plan({ urls, names: ["", "x"] }).targets).toEqual([
-      { kind: "url", url: "http://vps:3000", name: undefined },
+      { kind: "url", url: "http://vps:3000", name: "http://vps:3000/" },
       { kind: "url", url: "https://vps/api", name: "x" },
-      { kind: "url", url: "http://[::1]", name: undefined },
+      { kind: "url", url: "http://[::1]", name: "http://[::1]:80" },
     ]);
     for (const bad of ["vps:3000", "ftp://vps", "http://", "/plain"])
       expect(() => plan({ urls: [bad] })).toThrow(`"${bad}" is not a URL`);
   });
+});
+
+test("cores: two threads of one core are on one side", () => {
+  const siblings = (list: Record<number, string>) => (core: number) => list[core] ?? "";
+  expect(halves([0, 1, 2, 3], siblings({ 0: "0,2", 1: "1,3", 2: "0,2", 3: "1,3" }))).toEqual({
+    server: "0,2",
+    generator: "1,3",
+  });
+  expect(halves([0, 1, 2, 3], siblings({}))).toEqual({ server: "0,1", generator: "2,3" });
+  expect(halves([4, 5, 6], siblings({}))).toEqual({ server: "4", generator: "5,6" });
+  // Of one core both threads are needed.
+  expect(halves([0, 1], () => "0-1")).toEqual({ server: "0", generator: "1" });
+  expect(halves([0], () => "")).toBeNull();
 });
 
 test("cores: lists as the kernel writes them", () => {
@@ -320,6 +353,10 @@ describe("analysis", () => {
   const slice = (fields: Partial<Slice>): Slice =>
     ({
       endpoint: "/plain",
+      scenario: "/plain",
+      step: null,
+      level: null,
+      twinOf: null,
       kind: "closed",
       goodput: 100,
       cpuUsPerRequest: 10,
@@ -333,62 +370,55 @@ describe("analysis", () => {
       requests: 100,
       seconds: 1,
       startupMs: null,
+      lockWaiters: null,
+      idleInTransaction: null,
+      deadlocks: null,
       verdict: "server-bound",
       ...fields,
     }) as Slice;
-  const duets = [1, 2, 3].flatMap((block) =>
-    [1, 2].flatMap((n) => [
-      slice({
-        kind: "duet",
-        verdict: null,
-        block,
-        slice: block * 10 + n,
-        name: "a",
-        cpuUsPerRequest: 10 + block / 100,
-      }),
-      slice({ kind: "duet", verdict: null, block, slice: block * 10 + n, name: "b", cpuUsPerRequest: 20 }),
-    ]),
+  const us = { a: 10, b: 20 };
+  const windows = [1, 2, 3].flatMap((restart) =>
+    [1, 2, 3, 4].flatMap((round) =>
+      (["a", "b"] as const).map(
+        (name): Window => ({
+          ...{ restart, scenario: "/plain", name, round, counts: 1, seconds: 0.02 * us[name], requests: 1_000 },
+          // What the host does to a round cancels; restarts differ a little.
+          cpuUs: 1_000 * us[name] * (round === 2 ? 1.5 : 1) * (name === "a" ? 1 + restart / 1_000 : 1),
+          databaseUs: null,
+          poolerUs: null,
+        }),
+      ),
+    ),
   );
-  const solos = [1, 2, 3].flatMap((block) => [
-    slice({ block, slice: block, name: "b", goodput: 50 * block }),
-    slice({ block, slice: block, name: "a", goodput: 100, verdict: block === 2 ? "undetermined" : "server-bound" }),
+  const slices = [1, 2, 3].flatMap((restart) => [
+    slice({ restart, slice: restart, name: "b", goodput: 50 * restart }),
+    slice({ restart, slice: restart, name: "a", verdict: restart === 2 ? "undetermined" : "server-bound" }),
   ]);
-  const context = NOTHING;
 
-  test("duets rank, solo slices of all blocks are taken together, void duets do not count", () => {
-    const wild = [1, 2].map((n) =>
-      slice({
-        kind: "duet",
-        verdict: "void",
-        block: 1,
-        slice: 99,
-        name: n === 1 ? "a" : "b",
-        cpuUsPerRequest: n * 1e6,
-      }),
-    );
-    const [table] = analyse([...solos, ...duets, ...wild], context);
-    expect(table?.rows.map(({ name }) => name)).toEqual(["a", "b"]);
-    expect(table?.rows.map(({ standing }) => standing?.rank)).toEqual([
-      [1, 1],
-      [2, 2],
+  test("windows rank, and give the numbers; slices of all restarts are taken together", () => {
+    const [table] = analyse({ slices, windows }, NOTHING);
+    expect(table?.rows.map(({ name, standing }) => [name, standing?.rank])).toEqual([
+      ["a", [1, 1]],
+      ["b", [2, 2]],
     ]);
-    expect(table?.apart).toEqual([]);
-    expect(table?.rows[1]?.standing?.ratioToBest.estimate).toBeCloseTo(20 / 10.02, 2);
-    expect(table?.rows[1]?.goodput.estimate).toBeCloseTo(100);
+    const [a, b] = table?.rows ?? [];
+    expect(b?.standing?.ratioToBest.estimate).toBeCloseTo(20 / 10.02, 4);
+    // One table has one truth: the ratio of two columns is the rank's.
+    const ratio = (b?.cpuUsPerRequest?.estimate ?? 0) / (a?.cpuUsPerRequest?.estimate ?? 0);
+    expect(ratio).toBeCloseTo(b?.standing?.ratioToBest.estimate ?? 0, 9);
+    expect(b?.goodput.estimate).toBeCloseTo(2_500, 3);
+    expect(b?.perSecond).toBeCloseTo(100);
     expect(table?.rows.map(({ verdict }) => verdict)).toEqual(["server-bound", "server-bound"]);
-    expect(table?.remarks).toEqual([]);
+    expect([table?.apart, table?.remarks, table?.by]).toEqual([[], [], "cpu"]);
   });
 
-  test("a server whose duets are all void is not compared, the others are", () => {
-    const late = duets.map((one) => ({
-      ...one,
-      slice: one.slice + 1_000,
-      verdict: "void" as const,
-      name: one.name === "b" ? "late" : one.name,
-    }));
-    const alone = solos.filter(({ name }) => name === "b").map((one) => ({ ...one, name: "late" }));
-    const [table] = analyse([...solos, ...alone, ...duets, ...late], context);
-    expect(table?.apart).toEqual(["late"]);
+  test("a server whose requests failed is not compared, the others are", () => {
+    const late = windows.filter(({ name }) => name === "b").map((one) => ({ ...one, name: "late" }));
+    const alone = slices.filter(({ name }) => name === "b").map((one) => ({ ...one, name: "late" }));
+    const turns = [{ restart: 1, scenario: "/plain", name: "late", windowMs: 25, requests: 1_000, errors: 2 }].map(
+      (one) => ({ ...one, steady: true, restUsPerSecond: null }),
+    );
+    const [table] = analyse({ slices: [...slices, ...alone], windows: [...windows, ...late] }, { ...NOTHING, turns });
     expect(table?.rows.map(({ name, standing }) => [name, standing?.rank ?? null])).toEqual([
       ["a", [1, 1]],
       ["b", [2, 2]],
@@ -397,13 +427,21 @@ describe("analysis", () => {
     expect(notesOf(table as never)).toContainEqual(expect.stringMatching(/^Not compared, .*: late$/));
   });
 
+  test("without CPU time requests per second rank", () => {
+    const silent = windows.map((one) => ({ ...one, cpuUs: one.name === "a" ? null : one.cpuUs }));
+    const [table] = analyse({ slices, windows: silent }, NOTHING);
+    expect([table?.by, table?.rows[1]?.standing?.ratioToBest.estimate]).toEqual(["rate", expect.closeTo(2, 6)]);
+  });
+
   test("what forbids a ranking by throughput is said once for all servers that share it", () => {
-    const far = solos.map((one) => ({ ...one, verdict: "network-bound" as const }));
-    const [table] = analyse(far, context);
+    const far = slices.map((one) => ({ ...one, verdict: "network-bound" as const }));
+    const [table] = analyse({ slices: far, windows: [] }, NOTHING);
     expect(table?.comparison).toBeNull();
     expect(table?.remarks).toMatchObject([{ verdict: "network-bound", names: ["a", "b"] }]);
-    const one = solos.map((each, i) => (i === 0 ? { ...each, verdict: "invalid" as const } : each));
-    expect(analyse(one, context)[0]?.remarks).toMatchObject([{ verdict: "invalid", names: ["b"] }]);
+    const one = slices.map((each, i) => (i === 0 ? { ...each, verdict: "invalid" as const } : each));
+    expect(analyse({ slices: one, windows: [] }, NOTHING)[0]?.remarks).toMatchObject([
+      { verdict: "invalid", names: ["b"] },
+    ]);
   });
 });
 
@@ -512,7 +550,7 @@ testIf(
     try {
       const [all, known] = [
         watchCores(cores, []),
-        watchCores(cores, [{ pid: server.pid, helpers: NO_HELPERS, startupMs: 1 }]),
+        watchCores(cores, [{ clocks: clocksOf(server.pid, null), startupMs: 1 } as Target]),
       ];
       const ran = () =>
         threadTimes([server.pid])
@@ -533,71 +571,71 @@ testIf(
 test("of a server that was restarted in a slice, the CPU time is not known", async () => {
   const target = (...cpuUs: number[]) => {
     const read = async () => ({ cpuUs: cpuUs.shift() as number, rssBytes: 1, throttledMs: null, cores: 1 });
-    return {
-      name: "",
-      url: "",
-      identity: null,
-      pid: null,
-      helpers: NO_HELPERS,
-      startupMs: null,
-      read,
-      stop: async () => {},
-    };
+    return { pid: null, clocks: null, read } as unknown as Target;
   };
-  const load = { requests: 90, sockets: 10, seconds: 1 } as Load;
+  const load = { requests: 90, sockets: 10, seconds: 0.9 } as Load;
   const usage = async (...cpuUs: number[]) => (await watch(target(...cpuUs)))(load);
   expect(await usage(1e6, 1.5e6)).toMatchObject({ cpuUsPerRequest: 5e3, utilization: 0.5 });
   expect(await usage(1e6, 0.5e6)).toMatchObject({ cpuUsPerRequest: null, utilization: null });
 });
 
-test("two targets of which no duet counts are said to be not measured", () => {
+test("two targets of which no restart counts are said to be not measured", () => {
   const none = { estimate: Number.NaN, low: Number.NaN, high: Number.NaN };
-  const line = outcome("a ÷ b", {
-    endpoint: "/plain",
-    logRatios: [],
-    cpuUs: [],
-    ratio: none,
-    state: "undecided",
-    smallestVisible: Number.POSITIVE_INFINITY,
-    guard: null,
-    warming: 1,
-    seconds: 60,
-  });
-  expect(line).toBe(
-    "a ÷ b /plain: not measured in 60 s, as all its duets were void: the two sides did not run together, or one failed",
+  const one = { endpoint: "/plain", by: "cpu", logRatios: [], baseUs: [], ratio: none, state: "undecided" } as const;
+  const more = { smallestVisible: Number.POSITIVE_INFINITY, guard: null, warming: 1 };
+  expect(outcome("a ÷ b", { ...one, ...more }, { seconds: { loaded: 0, total: 60 } })).toBe(
+    "a ÷ b /plain: not measured in 60 s: requests failed, or a server was gone",
   );
 });
 
-/** A session whose generator says what it is given, and its targets. */
-function duets(load: (url: string, seconds: number) => object) {
-  const ok = { startedAt: 0, requests: 1_000, errors: 0, seconds: 1, goodput: 1_000, overlap: 1, percentilesMs: {} };
-  const read = async () => null;
-  const session = {
-    manifest: { plan: { connections: 8, amount: { duetSeconds: 1 } }, cores: null, seconds: { loaded: 0 } },
-    load: async (url: string, _: string, { seconds }: LoadOptions) => ({ ...ok, averageMs: 1, ...load(url, seconds) }),
-    slices: [],
-    warmth: {},
-    duetSeconds: new Map(),
-    up: [],
-    results: newFile(),
-  } as unknown as Session;
-  const run = async (...names: [string, string]) => {
-    const pair = names.map((name) => ({ name, url: name, identity: null, pid: null, read }) as unknown as Target);
-    await duet(session, 1, "/plain", pair as [Target, Target]);
-  };
-  return { session, run };
-}
+testIf(
+  process.platform === "linux",
+  "/proc is of Linux",
+  "CPU time of children that came and went counts",
+  async () => {
+    const forking = run(["sh", "-c", "i=0; while [ $i -lt 200 ]; do /bin/true; i=$((i+1)); done; sleep 100"]);
+    try {
+      await until(() => family(forking.pid).length === 2 && !isBusy(family(forking.pid)));
+      const ofShell = statOf(forking.pid);
+      // Two hundred starts of a program, of which each is far more than a tick's part.
+      const own = (ofShell?.userMs ?? 0) + (ofShell?.kernelMs ?? 0);
+      expect(meterOf(forking.pid, null).cpuUs() / 1e3).toBeGreaterThan(own + (ofShell?.endedMs ?? 0) - 2 * TICK_MS);
+      expect(ofShell?.endedMs).toBeGreaterThan(0);
+    } finally {
+      forking.child.kill("SIGKILL");
+      spawnSync("pkill", ["-P", String(forking.pid)]);
+    }
+  },
+);
 
-test("a duet counts where both answered, together", async () => {
-  const verdicts = async (...loads: object[]) => {
-    const { session, run } = duets((url) => (url === "b" ? (loads.shift() as object) : {}));
-    await run("a", "b");
-    return session.slices.map(({ verdict }) => verdict);
-  };
-  expect(await verdicts({ errors: 1 })).toEqual([null, null]);
-  expect(await verdicts({ errors: 2 }, {})).toEqual(["void", "void", null, null]);
-  const never = [{ startedAt: 60 }, { requests: 0 }, { errors: 2 }, { overlap: 0.9 }];
-  expect(await verdicts(...never, {})).toEqual(Array(8).fill("void"));
+testIf(
+  process.platform === "linux",
+  "/proc is of Linux",
+  "a paused generator sends nothing, and is ended",
+  async () => {
+    const script =
+      "process.on('SIGINT', () => { console.log('{}'); process.exit(); }); setInterval(() => require('fs').writeSync(2, 'x'), 1)";
+    const generator = startPausable(["node", "-e", script], "nowhere", {});
+    await until(() => generator.sent() > 1_000);
+    await generator.pause();
+    expect(isStopped(generator.pid)).toBe(true);
+    const before = generator.sent();
+    await sleep(100);
+    expect(generator.sent()).toBe(before);
+    generator.go();
+    await until(() => generator.sent() > before);
+    await generator.pause();
+    expect(await generator.end()).toBe("{}\n");
+    expect(isAlive(generator.pid)).toBe(false);
+  },
+);
+
+test("the size of a request is known before anything is counted by it", async () => {
+  const body = "x".repeat(1_000);
+  const send = (origin: string) => fetch(`${origin}/a/path`, { method: "POST", body, headers: { "user-agent": "u" } });
+  const size = await sizeOfRequest(send, "127.0.0.1:3000");
+  expect(size).toBeWithin(1_000 + "POST /a/path HTTP/1.1\r\nHost: 127.0.0.1:3000\r\n".length, 1_400);
+  expect((await sizeOfRequest(send, "a-longer-host:3000")) - size).toBe(4);
 });
 
 test("gates of which the answer is known: what they exited with, and what the handicap cost", () => {
@@ -606,7 +644,7 @@ test("gates of which the answer is known: what they exited with, and what the ha
     handicap,
     verdict,
     seconds: 60,
-    outcomes: [{ endpoint: "/plain", cpuUs: [], logRatios: ratios.map(Math.log) }],
+    outcomes: [{ endpoint: "/plain", logRatios: ratios.map(Math.log) }],
   });
   const table = gatesTable([
     gate(0, "undecided", 0.99, 1.01),
@@ -618,29 +656,6 @@ test("gates of which the answer is known: what they exited with, and what the ha
   expect(equal).toMatch(/^equal +0 of 2 +0 of 2 +1 of 2 +1 of 2 +60 s +1\.000 \(0\.987–1\.013\)$/);
   expect(more).toMatch(/^5\.0 % more work +0 of 2 +2 of 2 +0 of 2 +0 of 2 +60 s +1\.070 \(1\.052–1\.088\)$/);
   expect(gatesTable([gate(0, "not measured")])).toMatch(/60 s +-$/);
-});
-
-test("a duet is at first half as long as the last of its slower side had to be, up to 16 times the plan", async () => {
-  const asked: number[] = [];
-  const needs = { slow: 12, never: 1e9, "held up": 1 };
-  const { run } = duets((url, seconds) => {
-    if (url === "b") return {};
-    asked.push(seconds);
-    return { averageMs: 20, overlap: seconds < needs[url as keyof typeof needs] ? 0.9 : 1 };
-  });
-  await run("slow", "b");
-  await run("b", "slow");
-  await run("slow", "b");
-  expect(asked.splice(0)).toEqual([1, 2, 4, 8, 8, 16, 8, 16]);
-  await run("never", "b");
-  await run("never", "b");
-  expect(asked.splice(0)).toEqual([1, 2, 4, 8, 8, 16]);
-  needs["held up"] = 4;
-  await run("held up", "b");
-  needs["held up"] = 1;
-  await run("held up", "b");
-  await run("held up", "b");
-  expect(asked).toEqual([1, 2, 4, 2, 1]);
 });
 
 test.each([

@@ -1,11 +1,17 @@
 import { describe, expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { Ajv2020 } from "ajv/dist/2020.js";
 import { readRequests, requestOf, withOptions } from "../../bench/ask/requests.ts";
-import { gateVerdict, worst } from "../../bench/judge/gate.ts";
-import { copiesOf } from "../../bench/run/until-decided.ts";
-import { type GateReport, gateMarkdown, gateText } from "../../bench/tell/gate.ts";
+import { gateDeciding, gateOf, gateVerdict, worst } from "../../bench/judge/gate.ts";
+import { outcomeAt, type Sides } from "../../bench/judge/outcomes.ts";
+import type { Turns } from "../../bench/keep/manifest.ts";
+import type { Window } from "../../bench/keep/windows.ts";
+import type { Scenario } from "../../bench/plan/plan.ts";
+import { type GateReport, gateMarkdown, gateReport, gateText } from "../../bench/tell/gate.ts";
 import { scratch } from "../harness.ts";
+import { known } from "./known.ts";
+import { times } from "./values.ts";
 
 const folder = scratch();
 
@@ -22,16 +28,137 @@ test("a gate is slower only for sure and by more than the limit, not slower only
   expect(worst(["not slower"])).toBe("not slower");
 });
 
-test("neither who is started first nor who plays second makes equal copies of one side different", () => {
-  const cost = (block: number, copy: string | undefined) => {
-    const startedFirst = block % 2 === 1 ? "copy 1" : "copy 2";
-    return (copy === startedFirst ? 0.02 : 0) + (copy === "copy 2" ? 0.05 : 0);
-  };
-  const guards = [1, 2, 3, 4].map((block) => {
-    const [original, copy] = copiesOf(["new", "copy 1", "copy 2"], block);
-    return cost(block, copy) - cost(block, original);
+describe("what two targets are to each other", () => {
+  type Costs = Readonly<Record<string, number>>;
+  const scenario: Scenario = { name: "/", endpoint: "/", connections: 8, rate: null, level: null };
+  /** Four rounds in each restart, in the last of which a burst hits all but the first target. */
+  const windowsOf = (restarts: readonly Costs[], seen: (name: string) => boolean = () => true): Window[] =>
+    restarts.flatMap((costs, i) =>
+      [1, 2, 3, 4].flatMap((round) =>
+        Object.entries(costs).map(([name, us], n): Window => {
+          const cost = us * (1 + round / 10) * (round === 4 && n > 0 ? 2 : 1);
+          const window = { restart: i + 1, scenario: "/", name, round, counts: 1, seconds: cost / 1e3 };
+          return {
+            ...window,
+            requests: 1_000,
+            cpuUs: seen(name) ? cost * 1e3 : null,
+            databaseUs: null,
+            poolerUs: null,
+          };
+        }),
+      ),
+    );
+  const turnsOf = (restarts: number, change: (restart: number) => Partial<Turns> = () => ({})): Turns[] =>
+    times(restarts, (i) => ({
+      ...{ restart: i + 1, scenario: "/", name: "main", windowMs: 50, requests: 4_000, errors: 0, steady: true },
+      ...{ restUsPerSecond: null, ...change(i + 1) },
+    }));
+  const sides: Sides = { first: "HEAD", second: "main", copy: null };
+  const looks = { family: 1, isLast: true };
+  /** HEAD costs a tenth more, whatever else a restart does to both. */
+  const tenth = [1, 1.1, 0.9, 1.05].map((of, i) => ({ HEAD: 22 * of * (1 + i / 1e3), main: 20 * of }));
+
+  test("of two, restart by restart", () => {
+    const other = windowsOf([{ HEAD: 1, main: 9 }]).map((window) => ({ ...window, scenario: "/other" }));
+    const windows = [...windowsOf(tenth), ...other];
+    const one = outcomeAt(scenario, { windows, turns: turnsOf(4) }, sides, looks);
+    expect(one).toMatchObject({ endpoint: "/", by: "cpu", state: "different", guard: null, warming: 0 });
+    expect(one.ratio.estimate).toBeCloseTo(1.1, 2);
+    expect(one.logRatios).toHaveLength(4);
+    for (const ln of one.logRatios) expect(Math.exp(ln)).toBeCloseTo(1.1, 2);
+    for (const [i, us] of one.baseUs.entries()) expect(us / (tenth[i]?.main as number)).toBeWithin(1, 1.5);
+    const early = outcomeAt(scenario, { windows, turns: [] }, sides, { family: 1, isLast: false });
+    expect(early.ratio.high).toBeGreaterThan(one.ratio.high); // others may follow
   });
-  expect(guards.reduce((sum, one) => sum + one)).toBeCloseTo(0);
+
+  test("of three: a copy of the second guards, and both are what the first is compared with", () => {
+    const copied = { ...sides, copy: "main#2" };
+    const of = (copy: number) =>
+      outcomeAt(
+        scenario,
+        {
+          windows: windowsOf(tenth.map((costs, i) => ({ ...costs, "main#2": costs.main * copy * (1 + i / 1e3) }))),
+          turns: [],
+        },
+        copied,
+        looks,
+      );
+    const [equal, unequal] = [of(1), of(1.05)];
+    expect([equal.guard?.state, unequal.guard?.state]).toEqual(["equivalent", "different"]);
+    expect(unequal.guard?.ratio.estimate).toBeCloseTo(1.05, 2);
+    expect(unequal.ratio.estimate).toBeCloseTo(1.1 / Math.sqrt(1.05), 2);
+    const gates = [equal, unequal].map((one) => gateOf([one], 0.05));
+    expect(gates.map(({ verdict, suspect }) => [verdict, suspect?.endpoint ?? null])).toEqual([
+      ["slower", null],
+      ["not measured", "/"],
+    ]);
+    expect(gateOf([unequal], null)).toMatchObject({ verdict: null, verdicts: [null] });
+  });
+
+  test("a branch may be named as a copy is", () => {
+    const windows = windowsOf(tenth.map(({ HEAD, main }) => ({ "fix#12": HEAD, "fix#1": main, "fix#1#2": main })));
+    const named = { first: "fix#12", second: "fix#1", copy: "fix#1#2" };
+    const { ratio, guard } = outcomeAt(scenario, { windows, turns: [] }, named, looks);
+    expect([ratio.estimate, guard?.ratio.estimate]).toEqual([expect.closeTo(1.1, 2), expect.closeTo(1, 6)]);
+  });
+
+  test("restarts with failed requests do not count, those in which one was warming do, and are told", () => {
+    const failed = turnsOf(4, (restart) => (restart === 2 ? { errors: 41 } : { errors: 1, steady: restart > 1 }));
+    const one = outcomeAt(scenario, { windows: windowsOf(tenth), turns: failed }, sides, looks);
+    expect([one.logRatios.length, one.baseUs.length, one.warming]).toEqual([3, 3, 1]);
+    const all = turnsOf(4, () => ({ errors: 41 }));
+    const none = outcomeAt(scenario, { windows: windowsOf(tenth), turns: all }, sides, looks);
+    expect([none.logRatios, none.state]).toEqual([[], "undecided"]);
+  });
+
+  test("by requests/s if the CPU time of one is not known", () => {
+    const windows = windowsOf(tenth, (name) => name !== "main");
+    const { by, baseUs, ratio } = outcomeAt(scenario, { windows, turns: [] }, sides, looks);
+    expect([by, baseUs, ratio.estimate]).toEqual(["rate", [], expect.closeTo(1.1, 2)]);
+  });
+
+  test("a gate is decided when it is not undecided, and enough if one is slower", () => {
+    const { isDecided, isEnough } = gateDeciding(0.05);
+    const [slower] = [outcomeAt(scenario, { windows: windowsOf(tenth), turns: [] }, sides, looks)];
+    const equal = { ...slower, ratio: { estimate: 1, low: 0.99, high: 1.01 } };
+    const open = { ...slower, ratio: { estimate: 1.06, low: 0.99, high: 1.2 } };
+    expect([slower, equal, open].map((one) => [isDecided(one), isEnough(one)])).toEqual([
+      [true, true],
+      [true, false],
+      [false, false],
+    ]);
+  });
+});
+
+test("the record of a run: copies of one side are taken together, and it is as the schema says", () => {
+  const { manifest, slices, windows } = known({
+    endpoints: ["/plain"],
+    restarts: 4,
+    twin: "bun-raw",
+    factor: ({ name }) => (name === "node-raw" ? 0.8 : 1),
+  });
+  const [base, head] = ["bun-raw", "node-raw"].map((name) => ({ name, commit: null })) as [
+    GateReport["base"],
+    GateReport["head"],
+  ];
+  const sides = { first: head.name, second: base.name, copy: "bun-raw#2" };
+  const scenario = { ...(manifest.plan.scenarios[0] as Scenario) };
+  const outcomes = [outcomeAt(scenario, { windows, turns: manifest.turns }, sides, { family: 1, isLast: true })];
+  const { verdict, verdicts } = gateOf(outcomes, 0.05);
+  const light = slices.map((slice) => ({ ...slice, rssBytes: slice.name === base.name ? 40e6 : 80e6 }));
+  const asked = { verdict, reason: null, failAbove: 0.05 };
+  const report = gateReport({ manifest, slices: light }, { base, head }, outcomes, asked, verdicts);
+  expect(report).toMatchObject({ verdict: "slower", restarts: 4, seconds: 300, taken: 0.01, run: manifest.run });
+  expect(report.machine).toStartWith("2 × Some CPU");
+  expect(report.endpoints[0]?.cpuUs.base).toBeWithin(9.5, 10.5);
+  expect(report.endpoints[0]?.cpuUs.ratio).toBeWithin(1.17, 1.23);
+  expect(report.endpoints[0]?.guard?.ratio).toBeWithin(0.97, 1.03);
+  expect(report.rssBytes?.base).toBeCloseTo(Math.sqrt(40e6 * 80e6), 0);
+  expect(report.rssBytes?.head).toBeCloseTo(80e6, 0);
+  const isRecord = new Ajv2020({ strictTypes: false, allowUnionTypes: true }).compile(
+    JSON.parse(readFileSync("docs/gate.schema.json", "utf8")),
+  );
+  expect([isRecord(JSON.parse(JSON.stringify(report))), isRecord.errors]).toEqual([true, null]);
 });
 
 const measure = (base: number, ratio: number, half: number | null) => ({
@@ -50,7 +177,7 @@ const REPORT: GateReport = {
   head: { name: "HEAD", commit: "b" },
   run: "2026-01-01T00:00:00.000Z",
   machine: "4 × a CPU",
-  blocks: 6,
+  restarts: 6,
   seconds: 123.4,
   taken: 0.031,
   endpoints: [

@@ -28,6 +28,16 @@ test("a change is found where it is, and most flat series have none", () => {
   expect([Math.abs(first - 10) <= 1, Math.abs(second - 20) <= 1]).toEqual([true, true]);
 });
 
+test("of 72 series without a change, 8 to 20 runs long, 5 % of reports show one, at most; a clear one is shown", () => {
+  const REPORTS = 300;
+  const lengths = Array.from({ length: REPORTS }, (_, i) => 8 + (i % 13));
+  const shows = (length: number) =>
+    Array.from({ length: 72 }, () => changePoints(series([1, length]), 72)).some((found) => found.length > 0);
+  expect(lengths.filter(shows).length / REPORTS).toBeLessThan(0.08); // 5 % are expected, ± 1.3
+  const clear = Array.from({ length: 20 }, () => changePoints(series([1, 8], [1.1, 8]), 72));
+  expect(clear.filter(([at = 0]) => Math.abs(at - 8) <= 1).length).toBeGreaterThanOrEqual(18);
+});
+
 test("since when: beside a server of the same runs the machine cancels", () => {
   const file = join(scratch(), "history.csv");
   const rows = Array.from({ length: 20 }, (_, day) => {
@@ -46,11 +56,15 @@ test("since when: beside a server of the same runs the machine cancels", () => {
       ).join();
     return [row("bun-raw", 1), row("my-app", app)];
   });
-  writeFileSync(file, `${[RESULT_COLUMNS.join(), ...rows.flat()].join("\n")}\n`);
+  const write = (runs: number) =>
+    writeFileSync(file, `${[RESULT_COLUMNS.join(), ...rows.slice(0, runs).flat()].join("\n")}\n`);
+  write(20);
   const history = readHistory(file);
   expect(historyLines(history)).toEqual(["my-app ÷ bun-raw at /: +14.3 % since 2026-01-13T00:00:00.000Z: 1.40 → 1.60"]);
   expect(historyPage(history, file)).toContain('aria-label="my-app ÷ bun-raw at /, run by run"');
-  writeFileSync(file, `${[RESULT_COLUMNS.join(), ...rows.slice(0, 3).flat()].join("\n")}\n`);
-  expect(() => readHistory(file)).toThrow("has 3 runs of one server: a change is seen in 6 or more");
+  write(8);
+  expect(historyLines(readHistory(file))).toEqual(["no change in 8 runs: my-app ÷ bun-raw at /"]);
+  write(3);
+  expect(() => readHistory(file)).toThrow("has 3 runs of one server: a change is seen in 8 or more");
   expect(() => readHistory("none.csv")).toThrow("none.csv");
 });

@@ -1,6 +1,7 @@
 /** The rules of the repository itself. */
 import { describe, expect, test } from "bun:test";
 import { globSync, readFileSync } from "node:fs";
+import { join, relative } from "node:path";
 import packageJson from "../../package.json" with { type: "json" };
 import matrix from "../../servers/matrix.json" with { type: "json" };
 import type { Database } from "../../shared/contract.ts";
@@ -18,6 +19,28 @@ test("types: tsc", async () => {
 test("format and lint: biome", async () => {
   const { code, output } = await finish(["biome", "check", "--error-on-warnings", "."]);
   expect([code, code === 0 ? "" : output]).toEqual([0, ""]);
+});
+
+/** The stages of a run: a folder of bench/ imports from earlier ones only. */
+const STAGES = "host load ask plan keep judge run self-test tell commands".split(" ");
+
+test("in bench/ imports go one way", () => {
+  const files = globSync("bench/**/*.{ts,js}");
+  const placeOf = (file: string) => {
+    const [, folder = "", ...path] = file.split("/");
+    return path.length === 0 ? STAGES.length : STAGES.indexOf(folder);
+  };
+  const isOutside = (file: string) =>
+    file.startsWith("shared/") || ["servers/matrix.json", "stacks/stacks.json"].includes(file);
+  const wrong = files.flatMap((file) => {
+    const imports = read(file).matchAll(/\b(?:from |import |import\()"(\.{1,2}\/[^"]*)"/g);
+    return [...imports].flatMap(([, path = ""]) => {
+      const to = relative(".", join(file, "..", path));
+      const place = to.startsWith("bench/") ? placeOf(to) : isOutside(to) ? 0 : -1;
+      return place >= 0 && place <= placeOf(file) ? [] : [`${file} imports ${to}`];
+    });
+  });
+  expect([files.length > 50, wrong]).toEqual([true, []]);
 });
 
 testIf(works("shellcheck", "--version"), "shellcheck is missing", "shell: shellcheck", async () => {
