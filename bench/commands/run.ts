@@ -2,11 +2,11 @@ import { dirname, join } from "node:path";
 import { UsageError } from "../../shared/errors.ts";
 import { type AppOptions, appsOf, askedOf, type RequestOptions } from "../ask/apps.ts";
 import type { Workload } from "../ask/endpoints.ts";
-import { baseOf, SERVERS } from "../ask/targets.ts";
+import { SERVERS, type TargetSpec } from "../ask/targets.ts";
 import { addressOf } from "../host/engine.ts";
 import { RESULTS, runFile } from "../keep/files.ts";
 import { appendResults } from "../keep/results.ts";
-import { atRates, endpointsOf, makePlan, onLadder, type Plan } from "../plan/plan.ts";
+import { atRates, endpointsOf, makePlan, onLadder, type Plan, unique } from "../plan/plan.ts";
 import { PRESETS, type Preset } from "../plan/presets.ts";
 import type { Slo } from "../plan/slo.ts";
 import { capacitySeconds, commonCapacity, measureCapacity } from "../run/capacity.ts";
@@ -88,7 +88,7 @@ async function planOf(urls: readonly string[], options: RunOptions, signal: Abor
       workload,
       scale,
       urls,
-      names: names.length > urls.length || dryRun || engine ? names : await namesOf(urls, names, signal),
+      names,
       servers: await withoutAll(chosen, workload, signal),
       apps: appsOf(options, endpoints),
       engine,
@@ -107,12 +107,14 @@ async function planOf(urls: readonly string[], options: RunOptions, signal: Abor
     },
     SERVERS,
   );
-  return plan;
+  return dryRun
+    ? plan
+    : { ...plan, targets: unique(await Promise.all(plan.targets.map((spec) => named(spec, signal)))) };
 }
 
-/** Of each URL, as it says itself if it is not given. */
-const namesOf = (urls: readonly string[], names: readonly string[], signal: AbortSignal): Promise<string[]> =>
-  Promise.all(urls.map((url, i) => names[i] || nameAt(baseOf(url), signal)));
+/** A server that runs already says its name itself, unless one is given. */
+const named = async (spec: TargetSpec, signal: AbortSignal): Promise<TargetSpec> =>
+  spec.kind === "url" && URL.canParse(spec.name) ? { ...spec, name: await nameAt(spec.url, signal) } : spec;
 
 /** @returns the plan at all the loads that are asked for, if there are several */
 async function atAll(

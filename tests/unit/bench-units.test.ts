@@ -9,7 +9,7 @@ import { parseTarget } from "../../bench/ask/targets.ts";
 import { type Cores, halves, parseCpuList, pinned, splitCores } from "../../bench/host/cores.ts";
 import { freePort } from "../../bench/host/free-port.ts";
 import { meterOf } from "../../bench/host/meter.ts";
-import { family, isAlive, isBusy, isStopped, statOf, TICK_MS, threadTimes } from "../../bench/host/proc.ts";
+import { family, isAlive, isStopped, nameOf, statOf, TICK_MS, threadTimes } from "../../bench/host/proc.ts";
 import { type Bracket, capacityOf, searchCapacity } from "../../bench/judge/capacity.ts";
 import { analyse, NOTHING } from "../../bench/judge/tables.ts";
 import { type Evidence, explain, verdictOf } from "../../bench/judge/verdict.ts";
@@ -595,7 +595,7 @@ testIf(
   async () => {
     const forking = run(["sh", "-c", "i=0; while [ $i -lt 200 ]; do /bin/true; i=$((i+1)); done; sleep 100"]);
     try {
-      await until(() => family(forking.pid).length === 2 && !isBusy(family(forking.pid)));
+      await until(() => family(forking.pid).some((pid) => nameOf(pid) === "sleep"));
       const ofShell = statOf(forking.pid);
       // Two hundred starts of a program, of which each is far more than a tick's part.
       const own = (ofShell?.userMs ?? 0) + (ofShell?.kernelMs ?? 0);
