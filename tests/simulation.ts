@@ -14,13 +14,13 @@ import { UsageError } from "../shared/errors.ts";
 export interface Noise {
   /** Of what a restart makes of a server's cost. */
   readonly restart: number;
-  /** Of one window; one in twenty is a burst, up to three times as dear. */
+  /** Of 25 ms; one in twenty is a burst, up to three times as dear. */
   readonly window: number;
-  /** Of what the host takes away for half a second, from all that run then. */
+  /** Of what the host takes away for two seconds, from all that run then. */
   readonly host: number;
 }
 const BURSTS = 0.05;
-const HOST_MS = 500;
+const HOST_MS = 2_000;
 
 /**
  * @param n requests that a server has answered since its start @param restart 1 for the first start of the target
@@ -77,7 +77,8 @@ interface Server {
 }
 
 const randomizer = generateMersenne53Randomizer();
-const random = () => randomizer.next();
+/** From 0 to 1. */
+export const random = () => randomizer.next();
 const normal = (sd: number) => Math.exp(sd * jStat.randn());
 
 /** What follows is the same every time. */
@@ -86,48 +87,75 @@ export function seed(number: number): void {
   jStat.setRandom(random);
 }
 
-function simulated(session: Session, { cost, noise }: World): Session {
-  let clockMs = 0;
+interface Clock {
+  ms: number;
+}
+
+/** How much a server is to do, whichever comes first. */
+interface Work {
+  readonly us?: number;
+  readonly most?: number;
+}
+
+/** @returns what has a server compute for so long, or answer so many; none if it is down */
+function serverOf({ cost, noise }: World, clock: Clock) {
   let host = { untilMs: 0, slowness: 0 };
+
+  function answerWindow(server: Server, endpoint: string, { us = Infinity, most = Infinity }: Work) {
+    if (clock.ms >= host.untilMs)
+      host = { untilMs: clock.ms + HOST_MS, slowness: Math.abs(noise.host * jStat.randn()) };
+    const burst = noise.window > 0 && random() < BURSTS ? 1 + 2 * random() : 1;
+    const factor = server.factor * Math.exp(server.feels * host.slowness) * normal(noise.window) * burst;
+    let [requests, cpuUs] = [0, 0];
+    while (server.isUp && cpuUs < us && requests < most) {
+      const each = cost(server.spec, endpoint, server.answered, server.restart);
+      server.isUp = each !== null;
+      if (each === null) break;
+      const some = Math.min(STEP, Math.ceil((us - cpuUs) / (each * factor)), most - requests);
+      requests += some;
+      cpuUs += some * each * factor;
+      server.answered += some;
+    }
+    server.usedUs += cpuUs;
+    clock.ms += cpuUs / 1e3;
+    return { requests, cpuUs };
+  }
+
+  return (server: Server, endpoint: string, { us = Infinity, most = Infinity }: Work) => {
+    const done = { requests: 0, cpuUs: 0 };
+    while (server.isUp && done.cpuUs < us && done.requests < most) {
+      const left = { us: Math.min(WINDOW_MS * 1e3, us - done.cpuUs), most: most - done.requests };
+      const { requests, cpuUs } = answerWindow(server, endpoint, left);
+      done.requests += requests;
+      done.cpuUs += cpuUs;
+    }
+    return done;
+  };
+}
+
+function simulated(session: Session, world: World): Session {
+  const clock: Clock = { ms: 0 };
+  const answer = serverOf(world, clock);
   const servers: Server[] = [];
   const starts = new Map<string, number>();
   const serverAt = (url: string) => servers[Number(new URL(url).pathname.slice(1))] as Server;
 
-  /** Has a server compute for so long, or answer so many. @returns requests that it answered, none if it is down */
-  function answer(server: Server, endpoint: string, { us = Infinity, most = Infinity }) {
-    if (clockMs >= host.untilMs) host = { untilMs: clockMs + HOST_MS, slowness: Math.abs(noise.host * jStat.randn()) };
-    const burst = noise.window > 0 && random() < BURSTS ? 1 + 2 * random() : 1;
-    const factor = server.factor * Math.exp(server.feels * host.slowness) * normal(noise.window) * burst;
-    const { answered: before, usedUs: since } = server;
-    while (server.isUp && server.usedUs - since < us && server.answered - before < most) {
-      const each = cost(server.spec, endpoint, server.answered, server.restart);
-      server.isUp = each !== null;
-      if (each === null) break;
-      const left = Math.ceil((us - server.usedUs + since) / (each * factor));
-      const requests = Math.min(STEP, left, most - server.answered + before);
-      server.answered += requests;
-      server.usedUs += requests * each * factor;
-    }
-    clockMs += (server.usedUs - since) / 1e3;
-    return { requests: server.answered - before, cpuUs: server.usedUs - since };
-  }
-
   const start: Session["start"] = async (spec) => {
     const restart = (starts.get(spec.name) ?? 0) + 1;
     starts.set(spec.name, restart);
-    clockMs += START_MS;
-    if (cost(spec, "start", 0, restart) === null) throw new UsageError(`${spec.name} did not start`);
-    const feels = 0.9 + 0.2 * random();
-    const server = { spec, restart, factor: normal(noise.restart), feels, answered: 0, usedUs: 0, isUp: true };
-    const url = `http://127.0.0.1:${checks.port}/${servers.push(server) - 1}`;
-    return targetOf(server, url);
+    clock.ms += START_MS;
+    if (world.cost(spec, "start", 0, restart) === null) throw new UsageError(`${spec.name} did not start`);
+    const [factor, feels] = [normal(world.noise.restart), 0.9 + 0.2 * random()];
+    const server = { spec, restart, factor, feels, answered: 0, usedUs: 0, isUp: true };
+    return targetOf(server, `http://127.0.0.1:${checks.port}/${servers.push(server) - 1}`);
   };
   const player: Session["player"] = async (of, game) => {
     const { target, scenario } = game;
-    if (!isPaused(of.manifest.plan, scenario)) return startPlayer(of, game);
+    const { plan } = of.manifest;
+    if (!isPaused(plan, scenario)) return startPlayer(of, game);
     const server = serverAt(target.url);
     const before = server.answered;
-    answer(server, scenario.endpoint, { most: of.manifest.plan.amount.warmRequests / 2 });
+    answer(server, scenario.endpoint, { most: plan.amount.warmRequests / 2 });
     return {
       target,
       windowMs: WINDOW_MS,
@@ -135,29 +163,21 @@ function simulated(session: Session, { cost, noise }: World): Session {
         const { requests, cpuUs } = answer(server, scenario.endpoint, { us: WINDOW_MS * 1e3 });
         return { seconds: cpuUs / 1e6, work: requests, cpuUs, databaseUs: null, poolerUs: null };
       },
-      end: async () => ({
-        requests: server.answered - before,
-        errors: 0,
-        workPerRequest: 1,
-        restUsPerSecond: null,
-      }),
+      end: async () => ({ requests: server.answered - before, errors: 0, workPerRequest: 1, restUsPerSecond: null }),
     };
   };
   const warm: Session["warm"] = async (of, { url }, endpoint) =>
     void answer(serverAt(url), endpoint, { most: of.manifest.plan.amount.warmRequests });
   const load: Session["load"] = async (url, endpoint, { seconds, connections, rate }) => {
-    const startedAt = clockMs;
+    const startedAt = clock.ms;
     const server = serverAt(url);
-    const { requests } = answer(
-      server,
-      endpoint,
-      rate === undefined ? { us: seconds * 1e6 } : { most: Math.round(rate * seconds) },
-    );
+    const work = rate === undefined ? { us: seconds * 1e6 } : { most: Math.round(rate * seconds) };
+    const { requests } = answer(server, endpoint, work);
     if (!server.isUp) throw new UsageError(`fortio could not load ${url}`);
-    clockMs = startedAt + seconds * 1e3;
+    clock.ms = startedAt + seconds * 1e3;
     return loadOf(startedAt, seconds, connections, requests);
   };
-  return { ...session, start, player, warm, load, now: () => clockMs };
+  return { ...session, start, player, warm, load, now: () => clock.ms };
 }
 
 const targetOf = (server: Server, url: string): Target => ({

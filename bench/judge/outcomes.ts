@@ -55,7 +55,9 @@ export function outcomeAt(
   const known = layoutOf(windows, costOf);
   const isByCpu = names.every((one) => known.measured.some(({ name }) => name === one));
   const layout = isByCpu ? known : layoutOf(windows, (window) => 1 / (rateOf(window) ?? Number.NaN));
-  const of = (one: string) => layout.measured.find(({ name }) => name === one)?.perRestart ?? [];
+  // Without one of them, as if it is gone, nothing can be said.
+  const isWhole = names.every((one) => layout.measured.some(({ name }) => name === one));
+  const of = (one: string) => (isWhole && layout.measured.find(({ name }) => name === one)?.perRestart) || [];
   const ofCopy = copy === null ? null : of(copy);
   const logRatios = of(first).map((ln, r) => {
     const base = of(second)[r] as number;

@@ -25,7 +25,7 @@ export async function testGates(
   for (const handicap of [0, HANDICAP]) {
     for (let i = 0; i < many; i++) {
       const since = performance.now();
-      const [first, second] = pairOf(server, handicaps);
+      const [first, second] = pairOf(server, handicap === 0 ? {} : handicaps);
       const outcomes = await bench.use([first, second, second], (session) =>
         compareUntilDecided(session, {
           limitSeconds: bench.limitSeconds,
