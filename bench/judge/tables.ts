@@ -87,7 +87,7 @@ export interface Table {
   readonly by: "cpu" | "rate";
   /** Null if targets could not be compared: fewer than two, or fewer than two restarts. */
   readonly comparison: Comparison | null;
-  /** The same by seconds per request; null if requests/s are fixed. */
+  /** The same by seconds per request; null if requests/s are fixed, or the line set them. */
   readonly throughput: Comparison | null;
   /** Targets that cannot be compared, as they failed or were not in all restarts. */
   readonly apart: readonly string[];
@@ -149,7 +149,9 @@ function tableOf(name: string, slices: readonly Slice[], all: readonly Window[],
   const warming = warmingOf(turns, changed);
   const isOpen = first.kind === "open";
   const cold = new Set(warming.keys());
-  const throughput = isOpen ? null : compare(inverse(layouts.rate), cold);
+  // Then it is the line that was measured.
+  const isOverLine = slices.some(({ verdict }) => verdict === "network-bound" || verdict === "bandwidth-bound");
+  const throughput = isOpen || isOverLine ? null : compare(inverse(layouts.rate), cold);
   const comparison = isByCpu ? compare(layouts.cost.measured, cold) : throughput;
   const byName = Map.groupBy(slices, ({ name }) => name);
   const rows = rowsOf(byName, { name, windows: usable, turns, layouts, isOpen, warming, comparison, context });

@@ -37,6 +37,8 @@ export function sideBySide(reports: readonly Report[]): string {
   ]);
 }
 
+const counted = (n: number, what: string) => `${n} ${what}${n === 1 ? "" : "s"}`;
+
 /** CPU time per request of every server ÷ the least, at every endpoint: the least and the most over all runs. */
 export function acrossRuns(reports: readonly Report[]) {
   const rows = reports.flatMap(({ endpoints }) =>
@@ -60,7 +62,7 @@ export function acrossRuns(reports: readonly Report[]) {
   };
   const machines = new Set(reports.map(({ manifest }) => manifest && machineLine(manifest)));
   return {
-    title: `CPU time per request ÷ the least of its run: the least and the most of ${reports.length} runs on ${machines.size} machines; = tied for the least in each run, ≈ in some`,
+    title: `CPU time per request ÷ the least of its run: the least and the most of ${counted(reports.length, "run")} on ${counted(machines.size, "machine")}; = tied for the least in each run, ≈ in some`,
     head: ["server", ...endpoints],
     rows: names.map((name) => [name, ...endpoints.map((endpoint) => cell(name, endpoint))]),
   };

@@ -74,9 +74,10 @@ describe("a run", () => {
   });
 
   test("finds what requests cost, whatever the host does to all", async () => {
-    let wrong = 0;
-    for (let i = 0; i < 20; i++) {
-      const session = await measured({ cost: known, noise: { ...NOISY, host: 0.3 } });
+    const wrong = { ratios: 0, changes: 0 };
+    for (let i = 1; i <= 20; i++) {
+      seed(i);
+      const session = await measured({ cost: known, noise: { ...NOISY, host: 0.3 } }, { ...planOf(THREE), seed: i });
       const tables = analyse(session, session.manifest);
       expect(tables.map(({ endpoint, by }) => `${endpoint} ${by}`)).toEqual(ENDPOINTS.map((one) => `${one} cpu`));
       for (const { rows, comparison } of tables) {
@@ -85,10 +86,12 @@ describe("a run", () => {
           const truth = (COSTS[a] as number) / (COSTS[b] as number);
           return low <= truth && truth <= high;
         };
-        if (!comparison?.pairs.every(isTrue) || rows.some(({ warming }) => warming)) wrong++;
+        if (!comparison?.pairs.every(isTrue)) wrong.ratios++;
+        if (rows.some(({ warming }) => warming)) wrong.changes++;
       }
     }
-    expect(wrong).toBeLessThanOrEqual(8); // of 40 tables; 2 with a false ratio and 2 with a false change are expected
+    // Of 40 tables 2 with a false ratio and 3 with a false change are expected.
+    for (const many of Object.values(wrong)) expect(many).toBeLessThanOrEqual(6);
   });
 
   test("ends when no scenario is open, and asks only those that are", async () => {

@@ -1,6 +1,5 @@
 /** The parts of bench/, one by one. */
 import { describe, expect, test } from "bun:test";
-import { spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -8,8 +7,9 @@ import { ENDPOINTS } from "../../bench/ask/endpoints.ts";
 import { parseTarget } from "../../bench/ask/targets.ts";
 import { type Cores, halves, parseCpuList, pinned, splitCores } from "../../bench/host/cores.ts";
 import { freePort } from "../../bench/host/free-port.ts";
-import { meterOf } from "../../bench/host/meter.ts";
-import { family, isAlive, isStopped, nameOf, statOf, TICK_MS, threadTimes } from "../../bench/host/proc.ts";
+import { groupOf, membersOf, newGroup, usedBy } from "../../bench/host/group.ts";
+import { meterOf, together } from "../../bench/host/meter.ts";
+import { family, isBusy, isStopped, statOf, threadTimes } from "../../bench/host/proc.ts";
 import { type Bracket, capacityOf, searchCapacity } from "../../bench/judge/capacity.ts";
 import { analyse, NOTHING } from "../../bench/judge/tables.ts";
 import { type Evidence, explain, verdictOf } from "../../bench/judge/verdict.ts";
@@ -17,17 +17,17 @@ import type { Slice } from "../../bench/keep/slices.ts";
 import type { Verdict } from "../../bench/keep/verdict.ts";
 import type { Window } from "../../bench/keep/windows.ts";
 import { overlap } from "../../bench/load/agents.ts";
-import { type FortioResult, type Load, toLoad } from "../../bench/load/fortio.ts";
+import { type FortioResult, type Load, load, toLoad } from "../../bench/load/fortio.ts";
 import { binned, type Histogram, merge, percentile } from "../../bench/load/histogram.ts";
 import { sizeOfRequest, startPausable } from "../../bench/load/pausable.ts";
-import { atRates, isPaused, makePlan, type Options, onLadder, orderOf } from "../../bench/plan/plan.ts";
+import { atRates, endpointsOf, isPaused, makePlan, type Options, onLadder, orderOf } from "../../bench/plan/plan.ts";
 import { parseSlo } from "../../bench/plan/slo.ts";
 import { needPgbouncer } from "../../bench/run/stores/pooler.ts";
 import { clocksOf, type Target } from "../../bench/run/targets/target.ts";
 import { watch, watchCores } from "../../bench/run/usage.ts";
 import { notesOf } from "../../bench/tell/format.ts";
 import { gatesTable, outcome } from "../../bench/tell/lines.ts";
-import { run, SERVERS, testIf, until } from "../harness.ts";
+import { run, SERVERS, testIf, until, works } from "../harness.ts";
 
 const OPTIONS: Options = {
   urls: [],
@@ -66,6 +66,12 @@ describe("plan", () => {
     const minutes = (options: Partial<Options>) => plan(options).amount.minutes;
     expect([minutes({}), minutes({ preset: "standard" }), minutes({ preset: "full" })]).toEqual([5, 15, 90]);
     expect(minutes({ minutes: 0 })).toBe(0);
+    const seconds = (options: Partial<Options>) => plan(options).amount.soloSeconds;
+    expect([seconds({ agents: ["a:1"] }), seconds({ agents: ["a:1"], seconds: 5 })]).toEqual([2, 5]);
+    // At a fixed rate each connection sends ten times, in a second at least.
+    expect([seconds({ rate: 1_000 }), seconds({ rate: 100 }), seconds({ rate: 100, seconds: 3 })]).toEqual([1, 10, 3]);
+    for (const wrong of [{ rate: 10 }, { rate: 100, seconds: 1.5 }])
+      expect(() => plan(wrong)).toThrow(`--rate ${wrong.rate} gives each of 100 connections one request in`);
     expect(plan({ warmup: 7, seconds: 2 }).amount).toMatchObject({ warmRequests: 7, soloSeconds: 2 });
   });
 
@@ -78,6 +84,7 @@ describe("plan", () => {
     expect(of(1, 1).toSorted()).toEqual(ENDPOINTS.toSorted());
     const ladder = onLadder(plan({ endpoints: ["/plain", "/x"] }), [100, 10]);
     expect(orderOf(ladder, 1, ladder.scenarios).map(({ connections }) => connections)).toEqual([10, 10, 100, 100]);
+    expect(endpointsOf(ladder)).toEqual(["/plain", "/x"]);
   });
 
   test("at several loads each is a scenario, which cannot be paused", () => {
@@ -88,6 +95,9 @@ describe("plan", () => {
     ]);
     const paused = (one: ReturnType<typeof plan>) => one.scenarios.map((scenario) => isPaused(one, scenario));
     expect(paused(at)).toEqual([false, false]);
+    const ladder = onLadder(plan({ endpoints: ["/plain"] }), [10], 3);
+    expect([ladder.scenarios[0]?.name, ladder.amount.soloSeconds]).toEqual(["/plain with 10 connections", 3]);
+    expect(paused(ladder)).toEqual([false]);
     expect(paused(plan({ endpoints: ["/plain"] }))).toEqual([true]);
     expect(paused(plan({ endpoints: ["/plain"], agents: ["a:1"] }))).toEqual([false]);
     expect(paused(plan({ endpoints: ["/plain"], rate: 1_000 }))).toEqual([false]);
@@ -168,6 +178,10 @@ test("cores: two threads of one core are on one side", () => {
   });
   expect(halves([0, 1, 2, 3], siblings({}))).toEqual({ server: "0,1", generator: "2,3" });
   expect(halves([4, 5, 6], siblings({}))).toEqual({ server: "4", generator: "5,6" });
+  expect(halves(parseCpuList("0-5"), (core) => `${core % 3},${(core % 3) + 3}`)).toEqual({
+    server: "0,3",
+    generator: "1,2,4,5",
+  });
   // Of one core both threads are needed.
   expect(halves([0, 1], () => "0-1")).toEqual({ server: "0", generator: "1" });
   expect(halves([0], () => "")).toBeNull();
@@ -427,6 +441,44 @@ describe("analysis", () => {
     expect(notesOf(table as never)).toContainEqual(expect.stringMatching(/^Not compared, .*: late$/));
   });
 
+  test("a server that is not in all restarts is not compared, the others are in all", () => {
+    const late = windows.flatMap((one) => (one.name === "b" && one.restart < 3 ? [{ ...one, name: "late" }] : []));
+    const alone = slices.filter(({ name }) => name === "b").map((one) => ({ ...one, name: "late" }));
+    const [table] = analyse({ slices: [...slices, ...alone], windows: [...windows, ...late] }, NOTHING);
+    expect([table?.apart, table?.comparison?.restarts]).toEqual([["late"], 3]);
+    expect(table?.rows[2]?.cpuUsPerRequest?.estimate).toBeCloseTo(20, 9);
+  });
+
+  test("one that was not steady in most restarts is warming, and has no rank", () => {
+    const turns = [1, 2, 3].map((restart) => ({
+      ...{ restart, scenario: "/plain", name: "b", windowMs: 25, requests: 1_000, errors: 0 },
+      ...{ steady: restart === 1, restUsPerSecond: restart * 1e4 },
+    }));
+    const [table] = analyse({ slices, windows }, { ...NOTHING, turns });
+    expect(table?.rows[1]).toMatchObject({
+      name: "b",
+      warming: { kind: "before", restarts: 2, of: 3 },
+      cpuAtRest: 0.02,
+      standing: { rank: null, groups: "" },
+    });
+  });
+
+  test("each load is a table, and each step of a sequence, which has latencies only", () => {
+    const of = (scenario: string, more: Partial<Slice>) => slices.map((one) => ({ ...one, scenario, ...more }));
+    const rates = [200, 50].flatMap((targetRate) =>
+      of(`/plain at ${targetRate}/s`, { targetRate, level: "requests/s", kind: "open" }),
+    );
+    const steps = of("content", { endpoint: "content", step: "1 POST" });
+    const tables = analyse({ slices: [...steps, ...rates, ...slices], windows }, NOTHING);
+    expect(tables.map(({ endpoint, base, step, level, load }) => [endpoint, base, step, level?.value, load])).toEqual([
+      ["/plain", "/plain", null, undefined, "closed"],
+      ["/plain at 50/s", "/plain", null, 50, "open"],
+      ["/plain at 200/s", "/plain", null, 200, "open"],
+      ["content 1 POST", "content", "1 POST", undefined, "closed"],
+    ]);
+    expect(tables.map(({ comparison }) => comparison !== null)).toEqual([true, false, false, false]);
+  });
+
   test("without CPU time requests per second rank", () => {
     const silent = windows.map((one) => ({ ...one, cpuUs: one.name === "a" ? null : one.cpuUs }));
     const [table] = analyse({ slices, windows: silent }, NOTHING);
@@ -512,32 +564,30 @@ describe("slo", () => {
   });
 });
 
-testIf(
-  process.platform === "linux",
-  "/proc is of Linux",
-  "a thread never seems to have run less than before",
-  async () => {
-    const churn = `const { Worker } = require("node:worker_threads");
+const onLinux = (name: string, body: () => Promise<void>) =>
+  testIf(process.platform === "linux", "/proc is of Linux", name, body);
+
+onLinux("a thread never seems to have run less than before", async () => {
+  const churn = `const { Worker } = require("node:worker_threads");
     const next = () => new Worker("for (let i = 0; i < 1e7; i++);", { eval: true }).on("exit", next);
     for (let i = 0; i < 4; i++) next();`;
-    const program = run(["node", "-e", churn]);
-    const ended = new Set<string>();
-    try {
-      let before = threadTimes([program.pid]);
-      while (ended.size < 100) {
-        const now = threadTimes([program.pid]);
-        for (const [thread, ran] of before) {
-          if (!now.has(thread)) ended.add(thread);
-          else expect(now.get(thread)).toBeGreaterThanOrEqual(ran);
-        }
-        before = now;
+  const program = run(["node", "-e", churn]);
+  const ended = new Set<string>();
+  try {
+    let before = threadTimes([program.pid]);
+    while (ended.size < 100) {
+      const now = threadTimes([program.pid]);
+      for (const [thread, ran] of before) {
+        if (!now.has(thread)) ended.add(thread);
+        else expect(now.get(thread)).toBeGreaterThanOrEqual(ran);
       }
-    } finally {
-      program.child.kill("SIGKILL");
-      await program.ended;
+      before = now;
     }
-  },
-);
+  } finally {
+    program.child.kill("SIGKILL");
+    await program.ended;
+  }
+});
 
 testIf(
   splitCores() !== null,
@@ -579,6 +629,23 @@ test("of a server that was restarted in a slice, the CPU time is not known", asy
   expect(await usage(1e6, 0.5e6)).toMatchObject({ cpuUsPerRequest: null, utilization: null });
 });
 
+onLinux("what processes used in a slice is read from outside", async () => {
+  const server = run(["sh", "-c", "while :; do :; done"]);
+  try {
+    const watched = await watch({ pid: server.pid, clocks: clocksOf(server.pid, null) } as Target);
+    const [since, before] = [performance.now(), statOf(server.pid)?.userMs ?? 0];
+    await sleep(500);
+    const seconds = (performance.now() - since) / 1e3;
+    const used = await watched({ requests: 100, sockets: 0, seconds } as Load);
+    const ranMs = (statOf(server.pid)?.userMs ?? 0) - before;
+    expect(((used.cpuUsPerRequest as number) * 100) / 1e3).toBeWithin(ranMs - 50, ranMs + 50);
+    expect(used.utilization).toBeGreaterThan((ranMs - 50) / 1e3 / seconds);
+    expect(used.rssBytes).toBeGreaterThan(100_000);
+  } finally {
+    server.child.kill("SIGKILL");
+  }
+});
+
 test("two targets of which no restart counts are said to be not measured", () => {
   const none = { estimate: Number.NaN, low: Number.NaN, high: Number.NaN };
   const one = { endpoint: "/plain", by: "cpu", logRatios: [], baseUs: [], ratio: none, state: "undecided" } as const;
@@ -588,47 +655,92 @@ test("two targets of which no restart counts are said to be not measured", () =>
   );
 });
 
-testIf(
-  process.platform === "linux",
-  "/proc is of Linux",
-  "CPU time of children that came and went counts",
-  async () => {
-    const forking = run(["sh", "-c", "i=0; while [ $i -lt 200 ]; do /bin/true; i=$((i+1)); done; sleep 100"]);
-    try {
-      await until(() => family(forking.pid).some((pid) => nameOf(pid) === "sleep"));
-      const ofShell = statOf(forking.pid);
-      // Two hundred starts of a program, of which each is far more than a tick's part.
-      const own = (ofShell?.userMs ?? 0) + (ofShell?.kernelMs ?? 0);
-      expect(meterOf(forking.pid, null).cpuUs() / 1e3).toBeGreaterThan(own + (ofShell?.endedMs ?? 0) - 2 * TICK_MS);
-      expect(ofShell?.endedMs).toBeGreaterThan(0);
-    } finally {
-      forking.child.kill("SIGKILL");
-      spawnSync("pkill", ["-P", String(forking.pid)]);
-    }
-  },
-);
+onLinux("a process is seen with its children: busy or at rest, stopped or gone", async () => {
+  const program = run(["sh", "-c", "trap : USR1; sleep 600 & wait; while :; do :; done"]);
+  await until(() => family(program.pid).length === 2);
+  const pids = family(program.pid);
+  try {
+    expect(pids[0]).toBe(program.pid);
+    await until(() => !isBusy(pids));
+    expect(isStopped(program.pid)).toBe(false);
+    program.child.kill("SIGUSR1");
+    await until(() => isBusy(pids));
+    program.child.kill("SIGSTOP");
+    await until(() => isStopped(program.pid));
+    expect([isBusy(pids), isBusy([])]).toEqual([false, false]);
+  } finally {
+    for (const pid of pids) process.kill(pid, "SIGKILL");
+  }
+  await program.ended;
+  expect([statOf(program.pid), isStopped(program.pid), isBusy([program.pid])]).toEqual([null, true, false]);
+});
 
-testIf(
-  process.platform === "linux",
-  "/proc is of Linux",
-  "a paused generator sends nothing, and is ended",
-  async () => {
-    const script =
-      "process.on('SIGINT', () => { console.log('{}'); process.exit(); }); setInterval(() => require('fs').writeSync(2, 'x'), 1)";
-    const generator = startPausable(["node", "-e", script], "nowhere", {});
-    await until(() => generator.sent() > 1_000);
-    await generator.pause();
-    expect(isStopped(generator.pid)).toBe(true);
-    const before = generator.sent();
-    await sleep(100);
-    expect(generator.sent()).toBe(before);
-    generator.go();
-    await until(() => generator.sent() > before);
-    await generator.pause();
-    expect(await generator.end()).toBe("{}\n");
-    expect(isAlive(generator.pid)).toBe(false);
-  },
-);
+/** Has short-lived children compute, says so, and waits to be ended. */
+const FORKING = [
+  "sh",
+  "-c",
+  `for i in 1 2 3 4 5 6 7 8 9 10; do sh -c 'i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done'; done
+  echo done; read line`,
+];
+
+/** @returns CPU time of such a program as a meter of it says, ÷ as the kernel says at its end. */
+async function metered(command: readonly string[], meterFor: (pid: number) => ReturnType<typeof meterOf>) {
+  const child = Bun.spawn([...command], { stdin: "pipe", stdout: "pipe" });
+  const meter = meterFor(child.pid);
+  await child.stdout.getReader().read();
+  await until(() => !meter.isBusy());
+  const us = meter.cpuUs();
+  expect(together([meter, meter]).cpuUs()).toBe(2 * us);
+  expect(meter.pids()).toEqual([child.pid]);
+  child.stdin.end();
+  await child.exited;
+  return us / Number(child.resourceUsage()?.cpuTime.total);
+}
+
+onLinux("CPU time of children that came and went counts", async () => {
+  // What had ended is known in ticks of 10 ms.
+  expect(await metered(FORKING, (pid) => meterOf(pid, null))).toBeWithin(0.9, 1.1);
+});
+
+const probe = newGroup();
+await probe?.remove();
+testIf(probe !== null, "control groups cannot be made here", "a group has all that its processes used", async () => {
+  const group = newGroup() ?? expect.unreachable();
+  const command = group.enter(FORKING);
+  expect(await metered(command, (pid) => meterOf(pid, group.folder))).toBeWithin(0.9, 1.1);
+  const member = run(group.enter(["sleep", "600"]));
+  await until(() => membersOf(group.folder).length > 0);
+  expect(membersOf(group.folder)).toEqual([member.pid]);
+  expect([groupOf(member.pid), groupOf(process.pid)]).toEqual([group.folder, null]);
+  member.child.kill("SIGKILL");
+  await member.ended;
+  await group.remove();
+  expect(usedBy(group.folder)).toBeNull();
+});
+
+onLinux("a paused generator sends nothing, and is ended", async () => {
+  const sending = ["sh", "-c", "trap 'echo seen; exit 0' INT; while :; do echo x >/dev/null; done"];
+  const generator = startPausable(sending, "http://a", {});
+  await until(() => generator.sent() > 1_000);
+  await generator.pause();
+  expect(isStopped(generator.pid)).toBe(true);
+  const before = generator.sent();
+  await sleep(100);
+  expect(generator.sent()).toBe(before);
+  generator.go();
+  await until(() => generator.sent() > before);
+  await generator.pause();
+  expect([await generator.end(), await generator.end()]).toEqual(["seen\n", "seen\n"]);
+  expect([statOf(generator.pid), generator.sent()]).toEqual([null, Number.POSITIVE_INFINITY]);
+  await generator.pause(); // one that has ended is not waited for
+});
+
+test("a generator that says nothing at its end has failed, with its last line", async () => {
+  const failing = startPausable(["sh", "-c", "echo first >&2; echo refused >&2; exit 1"], "http://a", {});
+  await until(() => failing.sent() === Number.POSITIVE_INFINITY);
+  await expect(failing.end()).rejects.toThrow("http://a could not be loaded: refused");
+  expect(() => startPausable(["no-such-generator"], "http://a", {})).toThrow("no-such-generator cannot be run");
+});
 
 test("the size of a request is known before anything is counted by it", async () => {
   const body = "x".repeat(1_000);
@@ -636,6 +748,29 @@ test("the size of a request is known before anything is counted by it", async ()
   const size = await sizeOfRequest(send, "127.0.0.1:3000");
   expect(size).toBeWithin(1_000 + "POST /a/path HTTP/1.1\r\nHost: 127.0.0.1:3000\r\n".length, 1_400);
   expect((await sizeOfRequest(send, "a-longer-host:3000")) - size).toBe(4);
+});
+
+testIf(works("fortio", "version"), "fortio is missing", "the size of fortio's requests is what it sends", async () => {
+  const body = { method: "POST", headers: { "content-type": "text/plain", a: "b" }, body: "x".repeat(999) };
+  for (const asked of [{}, body]) {
+    const never = new AbortController().signal;
+    const send = (origin: string) =>
+      load({ url: `${origin}/p?q=1`, ...asked }, { connections: 1, seconds: 0.05 }, undefined, never);
+    const seen: string[] = [];
+    const server = createServer((socket) => {
+      socket.on("error", () => {});
+      socket.on("data", (data) => {
+        seen.push(String(data));
+        socket.end("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+      });
+    });
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    const host = `127.0.0.1:${(server.address() as { port: number }).port}`;
+    await send(`http://${host}`);
+    server.close();
+    expect(seen[0]).toContain(`Host: ${host}\r\n`);
+    expect(await sizeOfRequest(send, host)).toBe(seen[0]?.length as number);
+  }
 });
 
 test("gates of which the answer is known: what they exited with, and what the handicap cost", () => {
