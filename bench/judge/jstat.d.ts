@@ -2,7 +2,6 @@
 declare module "jstat" {
   const jStat: {
     readonly beta: { inv(p: number, alpha: number, beta: number): number };
-    readonly chisquare: { inv(p: number, df: number): number };
     readonly studentt: { inv(p: number, df: number): number };
     /** Studentized range of k normal variables. */
     readonly tukey: { inv(p: number, k: number, df: number): number };

@@ -283,10 +283,10 @@ function spreadOf(whole: readonly (readonly number[])[], restarts: number): { po
  * How much two runs differ beyond what their restarts predict: the variance of what targets cost in one and in the other,
  * ÷ that of such differences if restarts were all that varies.
  * @param tables effects of the same targets in both runs
- * @returns that ratio with its 95 % interval, and the standard deviation between runs, ln scale; null without two targets
+ * @returns that ratio with its 95 % interval (F), and the standard deviation between runs, ln scale; null without two targets
  */
 export function betweenRuns(tables: readonly (readonly [Comparison, Comparison])[]) {
-  let [seen, predicted, freedom] = [0, 0, 0];
+  let [seen, predicted, freedom, known] = [0, 0, 0, 0];
   for (const [a, b] of tables) {
     const differences = a.effects.flatMap(({ name, mean }) => {
       const other = b.effects.find((one) => one.name === name);
@@ -297,10 +297,12 @@ export function betweenRuns(tables: readonly (readonly [Comparison, Comparison])
     seen += (differences.length - 1) * variance;
     predicted += (differences.length - 1) * (a.spread ** 2 / a.restarts + b.spread ** 2 / b.restarts);
     freedom += differences.length - 1;
+    // How well restarts themselves are known.
+    known += (a.effects.length - 1) * (a.restarts - 1) + (b.effects.length - 1) * (b.restarts - 1);
   }
   if (freedom === 0) return null;
   const estimate = seen / predicted;
-  const limit = (p: number) => estimate / (jStat.chisquare.inv(p, freedom) / freedom);
+  const limit = (p: number) => estimate / fQuantile(p, freedom, known);
   return {
     ratio: { estimate, low: limit(1 - ERROR_RATE / 2), high: limit(ERROR_RATE / 2) },
     sd: Math.sqrt(Math.max(0, seen - predicted) / freedom / 2),
