@@ -5,12 +5,14 @@ export const ENDPOINTS = [
   ...["5fields", "30fields"].flatMap((kind) => [1, 5, 10].map((size) => `/sqlite/random-${kind}/${size}`)),
 ];
 
-/** The content API's six steps, as one: see load/sequence.js. Its steps are rows of their own, `content 1 POST` and so on. */
+/** The content API's six steps, as one: see load/sequence.js. Its steps are rows of their own. */
 export const SEQUENCE = "content";
-export const isStep = (endpoint: string) => endpoint.startsWith(`${SEQUENCE} `);
 
 /** pgbench's transaction, whose accounts, tellers and branches are drawn: see load/sequence.js. */
 export const TRANSACTION = "POST /tx";
+
+/** Whether k6 asks there, as not all requests are alike. */
+export const isSequence = (endpoint: string): boolean => endpoint === SEQUENCE || endpoint === TRANSACTION;
 
 const USERS = ["/users", "POST /users"];
 const CONTENT_API = ["content", "content API"] as const;

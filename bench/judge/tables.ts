@@ -21,18 +21,11 @@ import { costOf, type Layout, layoutOf, levelsOf, rateOf } from "./turns.ts";
 import { explain, isFailing, UNRANKED } from "./verdict.ts";
 
 /** What a run says of one target at one scenario; null if it did not see it. */
-export interface Row {
-  readonly name: string;
-  /** With versions, e.g. `bun 1.4.5`; null for a server that does not say. */
-  readonly runtime: string | null;
-  readonly framework: string | null;
-  readonly driver: string | null;
-  readonly workers: number | null;
-  /** Of a server of ours: its SERVER name, and what was chosen in place of its defaults. */
-  readonly server: string | null;
-  readonly chosenDriver: string | null;
-  readonly settings: string | null;
-  readonly twinOf: string | null;
+export interface Row
+  extends Pick<
+    Slice,
+    "name" | "runtime" | "framework" | "driver" | "workers" | "server" | "chosenDriver" | "settings" | "twinOf"
+  > {
   /** How its cost still changed; null for one that was steady, or of which that is not known. */
   readonly warming: Warming | null;
   /** Its place by CPU time per request, or by requests/s if that is not known of all. */

@@ -1,4 +1,4 @@
-import { SEQUENCE, TRANSACTION } from "../ask/endpoints.ts";
+import { isSequence } from "../ask/endpoints.ts";
 import type { Calibration } from "../keep/manifest.ts";
 import { load } from "../load/fortio.ts";
 import { requestAt } from "../plan/plan.ts";
@@ -29,7 +29,7 @@ async function measured(session: Session, target: Target, endpoint: string): Pro
 }
 
 async function unloaded(session: Session, target: Target, endpoint: string): Promise<number> {
-  if (endpoint === SEQUENCE || endpoint === TRANSACTION) {
+  if (isSequence(endpoint)) {
     const { percentilesMs } = await session.load(target.url, endpoint, { connections: 1, seconds: UNLOADED_SECONDS });
     return percentilesMs[50];
   }

@@ -1,6 +1,6 @@
 /** What plays with a server at one scenario: a generator that is paused between its windows, or runs to their end. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { SEQUENCE, TRANSACTION } from "../ask/endpoints.ts";
+import { isSequence } from "../ask/endpoints.ts";
 import { pinned } from "../host/cores.ts";
 import * as fortio from "../load/fortio.ts";
 import * as k6 from "../load/k6.ts";
@@ -130,8 +130,6 @@ async function windowFor(
   const wanted = latencyMs * (turn.quietMs > 0 ? WAITING_LATENCIES : WINDOW_LATENCIES);
   return Math.min(MOST_WINDOW_MS, Math.max(least, wanted));
 }
-
-const isSequence = (endpoint: string) => endpoint === SEQUENCE || endpoint === TRANSACTION;
 
 /** Of a transaction, until a slice of one has said how many they are. */
 const GUESSED_BYTES = 250;

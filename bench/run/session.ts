@@ -3,7 +3,7 @@ import { createReadStream, existsSync } from "node:fs";
 import { hostname } from "node:os";
 import { pipeline } from "node:stream/promises";
 import { UsageError } from "../../shared/errors.ts";
-import { SEQUENCE, TRANSACTION } from "../ask/endpoints.ts";
+import { isSequence } from "../ask/endpoints.ts";
 import { isHere } from "../ask/targets.ts";
 import { run as runCommand } from "../host/command.ts";
 import { type Cores, moveTo, splitCores } from "../host/cores.ts";
@@ -154,8 +154,7 @@ function generatorOf({ plan, cores }: Manifest, signal: AbortSignal): LoadGenera
   found?.catch(() => {}); // said when the first load asks for them
   return async (server, endpoint, options) => {
     const on = cores?.generator;
-    if (endpoint === SEQUENCE || endpoint === TRANSACTION)
-      return loadSequence({ url: server, scale: plan.scale }, options, on, signal);
+    if (isSequence(endpoint)) return loadSequence({ url: server, scale: plan.scale }, options, on, signal);
     const { path, ...request } = requestAt(plan, endpoint);
     const url = server + path;
     return found ? loadFrom(await found, url, options, signal) : load({ url, ...request }, options, on, signal);

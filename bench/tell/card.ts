@@ -6,7 +6,7 @@ import type { Findings } from "../judge/findings.ts";
 import { UNRANKED } from "../judge/verdict.ts";
 import { PRESETS } from "../plan/presets.ts";
 import { capacities, choicesOf, circumstances, gone, limits, promises, twinSays } from "./answer.ts";
-import { capital, costWord, count, listed, percent, ratio, twinsAmong, word } from "./format.ts";
+import { capital, costWord, count, listed, percent, ratio, shortOf, twinsAmong, word } from "./format.ts";
 import { type Endpoint, kindOf, type Report } from "./report.ts";
 import { render } from "./text.ts";
 
@@ -110,10 +110,6 @@ export function heatMap(endpoints: readonly Endpoint[]) {
       .map((name) => ({ name, cells: compared.map((endpoint) => cell(endpoint, name)) })),
   };
 }
-
-/** `5 × 10` of /sqlite/random-5fields/10: fields and rows. */
-const shortOf = (endpoint: string) =>
-  endpoint.replace(/^\/sqlite\/random-(\d+)fields\/(\d+)$/, "$1×$2").replace(/^\/(\w+)-template$/, "$1");
 
 const NAMES = { quick: "First look", standard: "Standard run", full: "Full run" };
 

@@ -236,3 +236,7 @@ export const capital = (text: string): string => text.charAt(0).toUpperCase() + 
 
 /** `bun-raw, bun-hono and bun-elysia` */
 export const listed = (items: readonly string[]): string => new Intl.ListFormat("en-GB").format(items);
+
+/** `5 × 10` of /sqlite/random-5fields/10: fields and rows. */
+export const shortOf = (endpoint: string) =>
+  endpoint.replace(/^\/sqlite\/random-(\d+)fields\/(\d+)$/, "$1×$2").replace(/^\/(\w+)-template$/, "$1");

@@ -2,7 +2,7 @@ import { analyse } from "../judge/tables.ts";
 import type { Manifest } from "../keep/manifest.ts";
 import type { Slice } from "../keep/slices.ts";
 import type { Window } from "../keep/windows.ts";
-import { percent } from "./format.ts";
+import { percent, shortOf } from "./format.ts";
 import { renderText } from "./text.ts";
 
 /** What a run knows so far: the cost of each server against the least, and what could not be detected yet. */
@@ -16,10 +16,8 @@ export function soFar(run: { manifest: Manifest; slices: readonly Slice[]; windo
     const standing = rows.find((row) => row.name === name)?.standing;
     return standing ? `${standing.ratioToBest.estimate.toFixed(2)} ${standing.groups}` : "-";
   };
-  const short = (endpoint: string) =>
-    endpoint.replace(/^\/sqlite\/random-(\d+)fields\/(\d+)$/, "$1×$2").replace(/^\/(\w+)-template$/, "$1");
   return renderText(
-    [head, ...tables.map(({ endpoint }) => short(endpoint))],
+    [head, ...tables.map(({ endpoint }) => shortOf(endpoint))],
     [
       ...names.map((name) => [name, ...tables.map((table) => cell(name, table))]),
       ["not detectable below", ...tables.map(({ comparison }) => percent(comparison?.smallestVisible ?? 0))],
