@@ -228,10 +228,8 @@ async function leave(
 /** Fewer rounds than this say too little; more are worth less than another restart. */
 const LEAST_ROUNDS = 6;
 const MOST_ROUNDS = 24;
-/** How often as many rounds again are played if servers still change. */
-const MORE_HALVES = 1;
 
-/** Rounds until they are enough and the latest show no change; only those count. */
+/** Rounds until they are enough, and half as many more if servers still change; only the latest count. */
 async function playRounds(session: Session, restart: number, scenario: Scenario, players: Player[]): Promise<Rounds> {
   const { plan } = session.manifest;
   const wanted = roundsFor(plan, scenario, players);
@@ -242,15 +240,11 @@ async function playRounds(session: Session, restart: number, scenario: Scenario,
       rounds.push(await playRound(session, restart, scenario, order.shuffle(players), players));
   };
   await play(wanted);
-  const half = Math.ceil(wanted / 2);
-  for (
-    let more = 0;
-    more < MORE_HALVES && wanted >= LEAST_ROUNDS && !isSteady(costsOf(rounds, wanted, players)).all;
-    more++
-  ) {
-    await play(half);
+  let steady = isSteady(costsOf(rounds, wanted, players));
+  if (wanted >= LEAST_ROUNDS && !steady.all) {
+    await play(Math.ceil(wanted / 2));
+    steady = isSteady(costsOf(rounds, wanted, players));
   }
-  const steady = isSteady(costsOf(rounds, wanted, players));
   return { players, rounds, wanted, steady: steady.each };
 }
 

@@ -113,20 +113,18 @@ function keep({ manifest, results, slices }: Session, slice: Slice, load: Load):
     histogram: of.histogram,
     slice: { ...slice, ...seenBy(of, load.seconds), step, cpuUsPerRequest: null },
   }));
-  const all = [slice, ...steps.map((step) => step.slice)];
-  appendSlices(results, all);
-  slices.push(...all);
+  const all = [{ histogram: load.histogram, slice }, ...steps];
+  const kept = all.map((one) => one.slice);
+  appendSlices(results, kept);
+  slices.push(...kept);
   manifest.seconds.loaded += slice.seconds;
   // Rates that a search tries are not the plan's.
   const isPlanned = manifest.plan.scenarios.some((one) => one.name === scenario && one.rate === slice.targetRate);
   if (!isPlanned || slice.verdict === "starved") return;
   manifest.histograms[name] ??= {};
   const ofTarget = manifest.histograms[name] as (typeof manifest.histograms)[string];
-  for (const { histogram, step } of [
-    { histogram: load.histogram, step: null },
-    ...steps.map((one) => ({ histogram: one.histogram, step: one.slice.step })),
-  ]) {
-    const key = step === null ? scenario : `${endpoint} ${step}`;
+  for (const { histogram, slice: of } of all) {
+    const key = of.step === null ? scenario : `${endpoint} ${of.step}`;
     ofTarget[key] = merge([ofTarget[key] ?? [], histogram]);
   }
 }
