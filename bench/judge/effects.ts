@@ -1,5 +1,5 @@
 import { stackOf } from "../ask/targets.ts";
-import { type Comparison, contrast, type Interval } from "./statistics.ts";
+import { type Comparison, contrast, ERROR_RATE, type Interval, spreadOver } from "./statistics.ts";
 import type { Row, Table } from "./tables.ts";
 
 export type Factor = "runtime" | "framework" | "driver" | "workers" | "settings";
@@ -104,7 +104,9 @@ export function mainEffects({ comparison, throughput, by, rows }: Table, many: n
   const ratio = (of: Comparison | null, pairs: MainEffect["pairs"]) => {
     const known = new Set(of?.standings.flatMap(({ name, rank }) => (rank ? [name] : [])));
     const compared = pairs.filter((pair) => pair.every((name) => known.has(name)));
-    return of && compared.length > 0 ? contrast(of, weightsOf(compared), family) : null;
+    return of && compared.length > 0
+      ? contrast(of, weightsOf(compared), spreadOver([of]), ERROR_RATE / family).ratio
+      : null;
   };
   return found.map(({ pairs, factor, to, from }) => {
     const seconds = ratio(throughput, pairs);
@@ -117,11 +119,11 @@ export function mainEffects({ comparison, throughput, by, rows }: Table, many: n
 }
 
 /** The weight of each server in the mean over pairs. */
-function weightsOf(pairs: MainEffect["pairs"]): Map<string, number> {
-  const weights = new Map<string, number>();
+function weightsOf(pairs: MainEffect["pairs"]): Record<string, number> {
+  const weights: Record<string, number> = {};
   for (const [to, from] of pairs) {
-    weights.set(to, (weights.get(to) ?? 0) + 1 / pairs.length);
-    weights.set(from, (weights.get(from) ?? 0) - 1 / pairs.length);
+    weights[to] = (weights[to] ?? 0) + 1 / pairs.length;
+    weights[from] = (weights[from] ?? 0) - 1 / pairs.length;
   }
   return weights;
 }

@@ -1,18 +1,18 @@
 /** What a gate says of a change: see docs/own-app.md. */
 import type { Outcome } from "./outcomes.ts";
-import type { Interval } from "./statistics.ts";
 
 export type GateVerdict = "slower" | "not slower" | "undecided";
 
 /**
- * @param ratio cost after a change ÷ before, with its interval
+ * @param of cost after a change ÷ before
  * @param limit by how much it may be dearer, 0.05 for 5 %
  * @returns slower if it is dearer (the interval lies above 1) and by more than the limit (the estimate); not
- *   slower if the interval ends below the limit
+ *   slower if it is below the limit, one-sided: that no endpoint is slower takes every one of them (an intersection-union
+ *   test, Berger 1982), which needs no correction for their number
  */
-export function gateVerdict({ estimate, low, high }: Interval, limit: number): GateVerdict {
-  if (low > 1 && estimate > 1 + limit) return "slower";
-  return high < 1 + limit ? "not slower" : "undecided";
+export function gateVerdict({ ratio, upper }: Pick<Outcome, "ratio" | "upper">, limit: number): GateVerdict {
+  if (ratio.low > 1 && ratio.estimate > 1 + limit) return "slower";
+  return upper < 1 + limit ? "not slower" : "undecided";
 }
 
 /** Of several endpoints the worst counts. */
@@ -33,7 +33,7 @@ export interface Gate {
 
 /** @param failAbove 0.05 for 5 %, null if nothing is asked */
 export function gateOf(outcomes: readonly Outcome[], failAbove: number | null): Gate {
-  const verdicts = outcomes.map(({ ratio }) => (failAbove === null ? null : gateVerdict(ratio, failAbove)));
+  const verdicts = outcomes.map((one) => (failAbove === null ? null : gateVerdict(one, failAbove)));
   const suspect = outcomes.find(({ guard }) => guard?.state === "different") ?? null;
   const verdict = failAbove === null ? null : suspect ? "not measured" : worst(verdicts.flatMap((one) => one ?? []));
   return { outcomes, verdicts, verdict, suspect };
@@ -41,6 +41,6 @@ export function gateOf(outcomes: readonly Outcome[], failAbove: number | null): 
 
 /** How pairs are decided if a gate asks. */
 export const gateDeciding = (failAbove: number) => ({
-  isDecided: ({ ratio }: Outcome) => gateVerdict(ratio, failAbove) !== "undecided",
-  isEnough: ({ ratio }: Outcome) => gateVerdict(ratio, failAbove) === "slower",
+  isDecided: (one: Outcome) => gateVerdict(one, failAbove) !== "undecided",
+  isEnough: (one: Outcome) => gateVerdict(one, failAbove) === "slower",
 });

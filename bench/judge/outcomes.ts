@@ -2,7 +2,7 @@
 import type { Turns } from "../keep/manifest.ts";
 import type { Window } from "../keep/windows.ts";
 import type { Scenario } from "../plan/plan.ts";
-import { type Interval, type State, sequentialRatio, sequentialSmallestVisible, stateOf } from "./statistics.ts";
+import { compare, contrast, ERROR_RATE, type Interval, mean, type State, spreadOver, stateOf } from "./statistics.ts";
 import { costOf, layoutOf, levelsOf, rateOf } from "./turns.ts";
 import { isFailing } from "./verdict.ts";
 
@@ -16,6 +16,8 @@ export interface Outcome {
   /** CPU µs per request of the second, restart by restart; empty if it is not known. */
   readonly baseUs: readonly number[];
   readonly ratio: Interval;
+  /** What the ratio is below, one-sided: that this holds at every endpoint needs no correction for their number. */
+  readonly upper: number;
   readonly state: State;
   readonly smallestVisible: number;
   /** What a second copy of the second is to the first copy; null if there was none. */
@@ -33,20 +35,68 @@ export interface Sides {
 }
 
 /** How sure it is to be. */
-export interface Looks {
-  /** How many intervals are to hold at once, with 95 %. */
+export interface Look {
+  /** How many intervals are to hold at once. */
   readonly family: number;
-  /** Whether no other look follows. */
-  readonly isLast: boolean;
+  /** Part of the error rate that this look has. */
+  readonly share: number;
 }
 
-/** @param measured of the run so far. */
-export function outcomeAt(
-  { name }: Scenario,
-  measured: { readonly windows: readonly Window[]; readonly turns: readonly Turns[] },
-  { first, second, copy }: Sides,
-  { family, isLast }: Looks,
-): Outcome {
+interface Measurement {
+  readonly windows: readonly Window[];
+  readonly turns: readonly Turns[];
+}
+
+/** At each scenario; how much restarts vary is taken from all of them together. */
+export function outcomesOf(
+  scenarios: readonly Scenario[],
+  measured: Measurement,
+  sides: Sides,
+  { family, share }: Look,
+): Outcome[] {
+  const tables = scenarios.map((scenario) => tableOf(scenario, measured, sides));
+  const spread = spreadOver(tables.flatMap((table) => table?.comparison ?? []));
+  const error = share * ERROR_RATE;
+  const { first, second, copy } = sides;
+  const base: Weights = copy === null ? { [second]: -1 } : { [second]: -0.5, [copy]: -0.5 };
+  return tables.map((table, i) => {
+    const endpoint = (scenarios[i] as Scenario).name;
+    if (table === null) return { endpoint, ...NOT_MEASURED };
+    const { comparison, ...known } = table;
+    const of = (weights: Weights, by: number) => contrast(comparison, weights, spread, by);
+    const { ratio, smallestVisible } = of({ [first]: 1, ...base }, error / family);
+    const guard = copy === null ? null : of({ [copy]: 1, [second]: -1 }, (error * GUARD) / family).ratio;
+    return {
+      ...known,
+      endpoint,
+      ratio,
+      upper: of({ [first]: 1, ...base }, error).upper,
+      state: stateOf(ratio),
+      smallestVisible,
+      guard: guard && { ratio: guard, state: stateOf(guard) },
+    };
+  });
+}
+
+type Weights = Readonly<Record<string, number>>;
+
+const NOT_MEASURED = {
+  by: "cpu",
+  logRatios: [],
+  baseUs: [],
+  ratio: { estimate: Number.NaN, low: Number.NaN, high: Number.NaN },
+  upper: Number.NaN,
+  state: "undecided",
+  smallestVisible: Number.NaN,
+  guard: null,
+  warming: 0,
+} as const;
+
+/** Part of the error rate with which two equal copies are taken for different ones: then nothing at all is said. */
+const GUARD = 0.2;
+
+/** @returns null if one of them was not measured in two restarts, as if it is gone */
+function tableOf({ name }: Scenario, measured: Measurement, { first, second, copy }: Sides) {
   const turns = measured.turns.filter(({ scenario }) => scenario === name);
   // A restart in which requests failed does not count.
   const failed = new Set(turns.filter(isFailing).map(({ restart }) => restart));
@@ -55,31 +105,15 @@ export function outcomeAt(
   const known = layoutOf(windows, costOf);
   const isByCpu = names.every((one) => known.measured.some(({ name }) => name === one));
   const layout = isByCpu ? known : layoutOf(windows, (window) => 1 / (rateOf(window) ?? Number.NaN));
-  // Without one of them, as if it is gone, nothing can be said.
-  const isWhole = names.every((one) => layout.measured.some(({ name }) => name === one));
-  const of = (one: string) => (isWhole && layout.measured.find(({ name }) => name === one)?.perRestart) || [];
-  const ofCopy = copy === null ? null : of(copy);
-  const logRatios = of(first).map((ln, r) => {
-    const base = of(second)[r] as number;
-    return ln - (ofCopy ? (base + (ofCopy[r] as number)) / 2 : base);
-  });
-  const ratio = sequentialRatio(logRatios, family, isLast);
-  const guard =
-    ofCopy &&
-    sequentialRatio(
-      ofCopy.map((ln, r) => ln - (of(second)[r] as number)),
-      family,
-      isLast,
-    );
+  const comparison = compare(layout.measured);
+  const of = (one: string | null) => layout.measured.find(({ name }) => name === one)?.perRestart;
+  const [head, base, again] = [of(first), of(second), of(copy)];
+  if (!comparison || !head || !base || (copy !== null && !again)) return null;
   return {
-    endpoint: name,
-    by: isByCpu ? "cpu" : "rate",
-    logRatios,
+    comparison,
+    by: isByCpu ? ("cpu" as const) : ("rate" as const),
+    logRatios: head.map((ln, r) => ln - mean([base, again ?? base].map((side) => side[r] as number))),
     baseUs: isByCpu ? [...levelsOf(layout, second).values()] : [],
-    ratio,
-    state: stateOf(ratio),
-    smallestVisible: sequentialSmallestVisible(logRatios, family, isLast),
-    guard: guard && { ratio: guard, state: stateOf(guard) },
     warming: new Set(turns.filter(({ steady }) => !steady).map(({ restart }) => restart)).size,
   };
 }

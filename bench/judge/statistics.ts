@@ -56,22 +56,22 @@ export interface Comparison {
   readonly smallestVisible: number;
 }
 
-const ERROR_RATE = 0.05;
+export const ERROR_RATE = 0.05;
 const POWER = 0.8;
 
 /** Two targets are equivalent where their ratio is known to lie between these. */
 const EQUIVALENT = { low: 1 / 1.03, high: 1.03 };
 
 /**
- * Prior scale of the effect size μ/σ under the alternative of `sequentialInterval`. 2 to 8 do about alike in simulation, less is
- * slower: with a restart sd of 1.5 %, 95 % of runs see 5 % by restart 8, and that there is no difference by restart 14.
+ * A run that ends when it is decided looks at what it has after these restarts, and once more when its time is up. Each look has
+ * its share of the error rate (Bonferroni), the last most of it: restarts are dear, and if there is time for six, the last look decides.
  */
-const EFFECT_VARIANCE = 4;
-/**
- * Part of the error rate of `sequentialInterval` that is kept for its last look. Restarts are dear: where there is time for six,
- * the last look decides.
- */
+const LOOKS = [3, 5, 8, 13, 21, 34];
 const LAST_LOOK = 0.8;
+
+/** @returns the part of the error rate that a look has; 0 if there is none after so many restarts */
+export const shareOf = (restarts: number, isLast: boolean): number =>
+  isLast ? LAST_LOOK : LOOKS.includes(restarts) ? (1 - LAST_LOOK) / LOOKS.length : 0;
 
 /**
  * Degrees of freedom that the variance of one target borrows from all of them, see `compare`. In simulation of ten
@@ -180,20 +180,48 @@ function fQuantile(p: number, df1: number, df2: number): number {
   return (df2 * x) / (df1 * (1 - x));
 }
 
+/** Residual sd of one target in one restart, ln scale, and the degrees of freedom that it is known with. */
+export interface Spread {
+  readonly sd: number;
+  readonly freedom: number;
+}
+
+/** The spread of several tables together. */
+export function spreadOver(tables: readonly Comparison[]): Spread {
+  const freedoms = tables.map(({ effects, restarts }) => (effects.length - 1) * (restarts - 1));
+  const squares = sum(tables.map(({ spread }, i) => (freedoms[i] as number) * spread ** 2));
+  return { sd: Math.sqrt(squares / sum(freedoms)), freedom: sum(freedoms) };
+}
+
+/** A ratio with its two-sided interval, and what it is below, one-sided, at the same error rate. */
+export interface Contrast {
+  readonly ratio: Interval;
+  readonly upper: number;
+  /** Smallest relative difference that the interval shows with 80 % power. */
+  readonly smallestVisible: number;
+}
+
 /**
  * Ratio of geometric means of costs, e.g. of all servers on Bun to the same on Node.
  * @param weights of the targets, 0 in sum
- * @param many intervals of this kind that are to hold at once, with 95 % (Bonferroni)
+ * @param error with which the interval misses the truth
  */
 export function contrast(
-  { effects, restarts, spread }: Comparison,
-  weights: ReadonlyMap<string, number>,
-  many: number,
-): Interval {
-  const weighted = effects.map((effect) => ({ ...effect, weight: weights.get(effect.name) ?? 0 }));
-  const variance = sum(weighted.map((one) => one.weight ** 2 * Math.max(spread ** 2, one.variance))) / restarts;
-  const quantile = jStat.studentt.inv(1 - ERROR_RATE / 2 / many, (effects.length - 1) * (restarts - 1));
-  return ratioOf(sum(weighted.map(({ weight, mean }) => weight * mean)), quantile * Math.sqrt(variance));
+  { effects, restarts }: Comparison,
+  weights: Readonly<Record<string, number>>,
+  { sd, freedom }: Spread,
+  error: number,
+): Contrast {
+  const weighted = effects.map((effect) => ({ ...effect, weight: weights[effect.name] ?? 0 }));
+  const deviation = Math.sqrt(sum(weighted.map((one) => one.weight ** 2 * Math.max(sd ** 2, one.variance))) / restarts);
+  const mean = sum(weighted.map((one) => one.weight * one.mean));
+  const t = (p: number) => jStat.studentt.inv(p, freedom);
+  const half = t(1 - error / 2) * deviation;
+  return {
+    ratio: ratioOf(mean, half),
+    upper: Math.exp(mean + t(1 - error) * deviation),
+    smallestVisible: Math.expm1(half + t(POWER) * deviation),
+  };
 }
 
 /** Half width of the interval of every difference, from the sd of one effect in one restart; both on the ln scale. */
@@ -316,40 +344,6 @@ export function meanInterval(values: readonly number[], log = false): Interval {
   const { mean, variance } = moments(log ? values.map(Math.log) : values);
   const half = jStat.studentt.inv(1 - ERROR_RATE / 2, values.length - 1) * Math.sqrt(variance / values.length);
   return log ? ratioOf(mean, half) : around(mean, half);
-}
-
-/**
- * Interval of the mean that may be looked at after every value: all its looks together miss with 1 % (Ville 1939). The other
- * 4 % are for one last look when the time is up, which is a t interval: both together hold with 95 %.
- * It holds the means that the t-test martingale does not reject, a Bayes factor with μ/σ ~ N(0, g) and the right Haar
- * prior of σ (Lai 1976; Gönen et al. 2005; Wang & Ramdas 2024, Anytime-valid t-tests and confidence sequences).
- * @param family how many such intervals are to hold at once (Bonferroni)
- * @param isLast whether no other look follows, whatever the values say
- */
-export function sequentialInterval(values: readonly number[], family = 1, isLast = false): Interval {
-  const n = values.length;
-  const { mean, variance } = moments(values);
-  const errorRate = (isLast ? LAST_LOOK : 1 - LAST_LOOK) * (ERROR_RATE / family);
-  if (isLast && n > 1) return around(mean, jStat.studentt.inv(1 - errorRate / 2, n - 1) * Math.sqrt(variance / n));
-  const prior = 1 + n * EFFECT_VARIANCE;
-  const bound = errorRate ** (-2 / n) * prior ** (1 / n);
-  if (n < 2 || bound >= prior) return around(mean, Number.POSITIVE_INFINITY);
-  const t = Math.sqrt(((n - 1) * (bound - 1)) / (1 - bound / prior));
-  return around(mean, t * Math.sqrt(variance / n));
-}
-
-/** The ratio of two targets after any number of values of ln(cost ÷ cost), with the interval of `sequentialInterval`. */
-export function sequentialRatio(logRatios: readonly number[], family?: number, isLast?: boolean): Interval {
-  const { estimate, high } = sequentialInterval(logRatios, family, isLast);
-  return ratioOf(estimate, high - estimate);
-}
-
-/** Smallest relative difference that `sequentialRatio` shows with 80 % power at this number of values. */
-export function sequentialSmallestVisible(logRatios: readonly number[], family = 1, isLast = false): number {
-  const n = logRatios.length;
-  if (n < 2) return Number.POSITIVE_INFINITY;
-  const { estimate, high } = sequentialInterval(logRatios, family, isLast);
-  return Math.expm1(high - estimate + jStat.studentt.inv(POWER, n - 1) * Math.sqrt(moments(logRatios).variance / n));
 }
 
 /** k of n with its exact 95 % interval (Clopper & Pearson 1934). */

@@ -1,5 +1,6 @@
 /** Two targets, or one and two copies of another, restarted until every endpoint is decided or the time is up. */
-import { type Outcome, outcomeAt, type Sides } from "../judge/outcomes.ts";
+import { type Outcome, outcomesOf } from "../judge/outcomes.ts";
+import { shareOf } from "../judge/statistics.ts";
 import { measure } from "./measure.ts";
 import type { Session } from "./session.ts";
 
@@ -19,24 +20,25 @@ const isNotUndecided = ({ state }: Outcome): boolean => state !== "undecided";
 /** @param session of a plan with just these targets: the first, the second, and perhaps its copy. */
 export async function compareUntilDecided(
   session: Session,
-  { limitSeconds, isDecided = isNotUndecided, isEnough, family = 1 }: Deciding,
+  { limitSeconds, isDecided = isNotUndecided, isEnough = () => false, family = 1 }: Deciding,
 ): Promise<Outcome[]> {
   const { manifest } = session;
   const { scenarios } = manifest.plan;
   const [first = "", second = "", copy = null] = manifest.plan.targets.map(({ name }) => name);
-  const sides: Sides = { first, second, copy };
-  const outcomes = (isLast: boolean) =>
-    scenarios.map((scenario) =>
-      outcomeAt(scenario, { windows: session.windows, turns: manifest.turns }, sides, { family, isLast }),
+  const decided = new Map<number, Outcome>();
+  const look = (share: number) =>
+    outcomesOf(
+      scenarios,
+      { windows: session.windows, turns: manifest.turns },
+      { first, second, copy },
+      { family, share },
     );
-  let isOver = false;
   const open = () => {
-    const now = outcomes(false);
-    isOver = isEnough !== undefined && now.some(isEnough);
-    return isOver ? [] : scenarios.filter((_, i) => !isDecided(now[i] as Outcome));
+    const share = shareOf(manifest.restarts, false);
+    for (const [i, one] of share > 0 ? look(share).entries() : [])
+      if (!decided.has(i) && isDecided(one)) decided.set(i, one);
+    return [...decided.values()].some(isEnough) ? [] : scenarios.filter((_, i) => !decided.has(i));
   };
   await measure(session, { seconds: limitSeconds, open });
-  const now = outcomes(false);
-  const last = outcomes(true);
-  return isOver ? now : now.map((one, i) => (isDecided(one) ? one : (last[i] as Outcome)));
+  return look(shareOf(manifest.restarts, true)).map((last, i) => decided.get(i) ?? last);
 }

@@ -2,7 +2,7 @@
 import { markdownTable } from "markdown-table";
 import type { GateVerdict } from "../judge/gate.ts";
 import type { Outcome } from "../judge/outcomes.ts";
-import { type Interval, mean, median, sequentialRatio } from "../judge/statistics.ts";
+import { type Interval, mean, meanInterval, median } from "../judge/statistics.ts";
 import type { Manifest } from "../keep/manifest.ts";
 import type { Slice } from "../keep/slices.ts";
 import { count } from "./format.ts";
@@ -123,7 +123,12 @@ function measureOf(
   return {
     base: Math.exp(mean(restarts.map(({ base }) => base))),
     head: Math.exp(mean(restarts.map(({ head }) => head))),
-    ...limitsOf(sequentialRatio(restarts.map(({ base, head }) => head - base))),
+    ...limitsOf(
+      meanInterval(
+        restarts.map(({ base, head }) => Math.exp(head - base)),
+        true,
+      ),
+    ),
   };
 }
 

@@ -128,6 +128,8 @@ def waitress(config: Config) -> None:
         channel_timeout=IDLE_SECONDS,
         connection_limit=10_000,
         ident=None,
+        # Waitress fails to log that a client has gone before its malformed request was answered.
+        log_socket_errors=False,
         max_request_header_size=HEADER_BYTES,
     )
     stopping = False

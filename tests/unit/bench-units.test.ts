@@ -649,7 +649,7 @@ onLinux("what processes used in a slice is read from outside", async () => {
 test("two targets of which no restart counts are said to be not measured", () => {
   const none = { estimate: Number.NaN, low: Number.NaN, high: Number.NaN };
   const one = { endpoint: "/plain", by: "cpu", logRatios: [], baseUs: [], ratio: none, state: "undecided" } as const;
-  const more = { smallestVisible: Number.POSITIVE_INFINITY, guard: null, warming: 1 };
+  const more = { upper: Number.NaN, smallestVisible: Number.NaN, guard: null, warming: 0 };
   expect(outcome("a ÷ b", { ...one, ...more }, { seconds: { loaded: 0, total: 60 } })).toBe(
     "a ÷ b /plain: not measured in 60 s: requests failed, or a server was gone",
   );

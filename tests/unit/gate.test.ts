@@ -4,25 +4,27 @@ import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { readRequests, requestOf, withOptions } from "../../bench/ask/requests.ts";
 import { gateDeciding, gateOf, gateVerdict, worst } from "../../bench/judge/gate.ts";
-import { outcomeAt, type Sides } from "../../bench/judge/outcomes.ts";
+import { outcomesOf, type Sides } from "../../bench/judge/outcomes.ts";
 import type { Turns } from "../../bench/keep/manifest.ts";
 import type { Window } from "../../bench/keep/windows.ts";
 import type { Scenario } from "../../bench/plan/plan.ts";
 import { type GateReport, gateMarkdown, gateReport, gateText } from "../../bench/tell/gate.ts";
 import { scratch } from "../harness.ts";
 import { known } from "./known.ts";
-import { times } from "./values.ts";
+import { present, times } from "./values.ts";
 
 const folder = scratch();
 
 test("a gate is slower only for sure and by more than the limit, not slower only for sure", () => {
-  const verdict = (estimate: number, low: number, high: number) => gateVerdict({ estimate, low, high }, 0.05);
+  const verdict = (estimate: number, low: number, upper: number) =>
+    gateVerdict({ ratio: { estimate, low, high: 2 }, upper }, 0.05);
   expect(verdict(1.06, 1.01, 1.12)).toBe("slower");
   expect(verdict(1.06, 0.99, 1.12)).toBe("undecided");
   expect(verdict(1.04, 1.01, 1.08)).toBe("undecided");
   expect(verdict(1.04, 1.03, 1.049)).toBe("not slower");
   expect(verdict(0.5, 0.4, 0.6)).toBe("not slower");
   expect(verdict(1, 0, Number.POSITIVE_INFINITY)).toBe("undecided");
+  expect(verdict(Number.NaN, Number.NaN, Number.NaN)).toBe("undecided");
   expect(worst(["not slower", "undecided", "slower"])).toBe("slower");
   expect(worst(["not slower", "undecided"])).toBe("undecided");
   expect(worst(["not slower"])).toBe("not slower");
@@ -54,34 +56,30 @@ describe("what two targets are to each other", () => {
       ...{ restUsPerSecond: null, ...change(i + 1) },
     }));
   const sides: Sides = { first: "HEAD", second: "main", copy: null };
-  const looks = { family: 1, isLast: true };
+  const outcomeOf = (windows: readonly Window[], of = sides, turns: readonly Turns[] = [], share = 1) =>
+    present(outcomesOf([scenario], { windows, turns }, of, { family: 1, share })[0]);
   /** HEAD costs a tenth more, whatever else a restart does to both. */
   const tenth = [1, 1.1, 0.9, 1.05].map((of, i) => ({ HEAD: 22 * of * (1 + i / 1e3), main: 20 * of }));
 
   test("of two, restart by restart", () => {
     const other = windowsOf([{ HEAD: 1, main: 9 }]).map((window) => ({ ...window, scenario: "/other" }));
     const windows = [...windowsOf(tenth), ...other];
-    const one = outcomeAt(scenario, { windows, turns: turnsOf(4) }, sides, looks);
+    const one = outcomeOf(windows, sides, turnsOf(4));
     expect(one).toMatchObject({ endpoint: "/", by: "cpu", state: "different", guard: null, warming: 0 });
     expect(one.ratio.estimate).toBeCloseTo(1.1, 2);
     expect(one.logRatios).toHaveLength(4);
     for (const ln of one.logRatios) expect(Math.exp(ln)).toBeCloseTo(1.1, 2);
     for (const [i, us] of one.baseUs.entries()) expect(us / (tenth[i]?.main as number)).toBeWithin(1, 1.5);
-    const early = outcomeAt(scenario, { windows, turns: [] }, sides, { family: 1, isLast: false });
-    expect(early.ratio.high).toBeGreaterThan(one.ratio.high); // others may follow
+    const early = outcomeOf(windows, sides, [], 0.03);
+    expect(early.ratio.high).toBeGreaterThan(one.ratio.high); // others follow
   });
 
   test("of three: a copy of the second guards, and both are what the first is compared with", () => {
     const copied = { ...sides, copy: "main#2" };
     const of = (copy: number) =>
-      outcomeAt(
-        scenario,
-        {
-          windows: windowsOf(tenth.map((costs, i) => ({ ...costs, "main#2": costs.main * copy * (1 + i / 1e3) }))),
-          turns: [],
-        },
+      outcomeOf(
+        windowsOf(tenth.map((costs, i) => ({ ...costs, "main#2": costs.main * copy * (1 + i / 1e3) }))),
         copied,
-        looks,
       );
     const [equal, unequal] = [of(1), of(1.05)];
     expect([equal.guard?.state, unequal.guard?.state]).toEqual(["equivalent", "different"]);
@@ -98,30 +96,30 @@ describe("what two targets are to each other", () => {
   test("a branch may be named as a copy is", () => {
     const windows = windowsOf(tenth.map(({ HEAD, main }) => ({ "fix#12": HEAD, "fix#1": main, "fix#1#2": main })));
     const named = { first: "fix#12", second: "fix#1", copy: "fix#1#2" };
-    const { ratio, guard } = outcomeAt(scenario, { windows, turns: [] }, named, looks);
+    const { ratio, guard } = outcomeOf(windows, named);
     expect([ratio.estimate, guard?.ratio.estimate]).toEqual([expect.closeTo(1.1, 2), expect.closeTo(1, 6)]);
   });
 
   test("restarts with failed requests do not count, those in which one was warming do, and are told", () => {
     const failed = turnsOf(4, (restart) => (restart === 2 ? { errors: 41 } : { errors: 1, steady: restart > 1 }));
-    const one = outcomeAt(scenario, { windows: windowsOf(tenth), turns: failed }, sides, looks);
+    const one = outcomeOf(windowsOf(tenth), sides, failed);
     expect([one.logRatios.length, one.baseUs.length, one.warming]).toEqual([3, 3, 1]);
     const all = turnsOf(4, () => ({ errors: 41 }));
-    const none = outcomeAt(scenario, { windows: windowsOf(tenth), turns: all }, sides, looks);
+    const none = outcomeOf(windowsOf(tenth), sides, all);
     expect([none.logRatios, none.state]).toEqual([[], "undecided"]);
   });
 
   test("by requests/s if the CPU time of one is not known", () => {
     const windows = windowsOf(tenth, (name) => name !== "main");
-    const { by, baseUs, ratio } = outcomeAt(scenario, { windows, turns: [] }, sides, looks);
+    const { by, baseUs, ratio } = outcomeOf(windows);
     expect([by, baseUs, ratio.estimate]).toEqual(["rate", [], expect.closeTo(1.1, 2)]);
   });
 
   test("a gate is decided when it is not undecided, and enough if one is slower", () => {
     const { isDecided, isEnough } = gateDeciding(0.05);
-    const [slower] = [outcomeAt(scenario, { windows: windowsOf(tenth), turns: [] }, sides, looks)];
-    const equal = { ...slower, ratio: { estimate: 1, low: 0.99, high: 1.01 } };
-    const open = { ...slower, ratio: { estimate: 1.06, low: 0.99, high: 1.2 } };
+    const slower = outcomeOf(windowsOf(tenth));
+    const equal = { ...slower, ratio: { estimate: 1, low: 0.99, high: 1.01 }, upper: 1.01 };
+    const open = { ...slower, ratio: { estimate: 1.06, low: 0.99, high: 1.2 }, upper: 1.2 };
     expect([slower, equal, open].map((one) => [isDecided(one), isEnough(one)])).toEqual([
       [true, true],
       [true, false],
@@ -143,7 +141,7 @@ test("the record of a run: copies of one side are taken together, and it is as t
   ];
   const sides = { first: head.name, second: base.name, copy: "bun-raw#2" };
   const scenario = { ...(manifest.plan.scenarios[0] as Scenario) };
-  const outcomes = [outcomeAt(scenario, { windows, turns: manifest.turns }, sides, { family: 1, isLast: true })];
+  const outcomes = outcomesOf([scenario], { windows, turns: manifest.turns }, sides, { family: 1, share: 1 });
   const { verdict, verdicts } = gateOf(outcomes, 0.05);
   const light = slices.map((slice) => ({ ...slice, rssBytes: slice.name === base.name ? 40e6 : 80e6 }));
   const asked = { verdict, reason: null, failAbove: 0.05 };

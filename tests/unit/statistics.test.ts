@@ -13,9 +13,8 @@ import {
   polish,
   pooledMeans,
   proportionInterval,
-  sequentialInterval,
-  sequentialRatio,
-  sequentialSmallestVisible,
+  shareOf,
+  spreadOver,
   stateOf,
 } from "../../bench/judge/statistics.ts";
 import { costOf, layoutOf, levelsOf, rateOf } from "../../bench/judge/turns.ts";
@@ -114,10 +113,13 @@ describe("a comparison", () => {
     const both = present(compare(measured({ a, b: a.map(() => 0) })));
     const { estimate, low, high } = meanInterval(a.map(Math.exp), true);
     expect(both.pairs[0]?.ratio).toEqual(interval(estimate, low, high, 9));
-    const weights = new Map(Object.entries({ a: 1, b: -1 }));
-    const one = contrast(both, weights, 1);
-    expect(one).toEqual(interval(estimate, low, high, 9));
-    expect(contrast(both, weights, 20).high).toBeGreaterThan(one.high);
+    const of = (error: number) => contrast(both, { a: 1, b: -1 }, spreadOver([both]), error);
+    expect(of(0.05).ratio).toEqual(interval(estimate, low, high, 9));
+    expect(of(0.05).upper).toBeCloseTo(of(0.1).ratio.high, 9);
+    expect(of(0.05 / 20).ratio.high).toBeGreaterThan(high);
+    expect(of(0.05).smallestVisible).toBeGreaterThan(high / estimate - 1);
+    // Known from more tables, it is narrower.
+    expect(contrast(both, { a: 1, b: -1 }, spreadOver([both, both]), 0.05).ratio.high).toBeLessThan(high);
   });
 
   test("three states; a difference within 3 % is one", () => {
@@ -161,27 +163,10 @@ describe("means", () => {
     expect(pooledMeans([])).toEqual([]);
   });
 
-  test("a sequential interval ends where the Bayes factor of the t-test is 100, and the last is a t interval", () => {
-    const values = [0.01, 0.03, -0.02, 0.04, 0.02, 0.01];
-    const n = values.length;
-    const { estimate, low, high } = sequentialInterval(values);
-    const variance = values.reduce((total, value) => total + (value - estimate) ** 2, 0) / (n - 1);
-    for (const limit of [low, high]) {
-      const t2 = (n * (estimate - limit) ** 2) / variance / (n - 1);
-      const factor = (1 + n * 4) ** -0.5 * ((1 + t2) / (1 + t2 / (1 + n * 4))) ** (n / 2);
-      expect(factor).toBeCloseTo(100, 5);
-    }
-    expect(sequentialSmallestVisible(values)).toBeGreaterThan(Math.expm1(high - estimate));
-    const last = sequentialInterval(values, 1, true);
-    expect(last.high - estimate).toBeCloseTo(2.757 * Math.sqrt(variance / n), 4); // t of 5 degrees of freedom, 0.98
-    for (const few of [[], [0.5], [0.5, 0.6]]) {
-      const { low, high } = sequentialInterval(few);
-      expect([low, high, stateOf(sequentialRatio(few)), sequentialSmallestVisible(few)].map(String)).toEqual(
-        few.length > 0
-          ? ["-Infinity", "Infinity", "undecided", "Infinity"]
-          : [expect.anything(), expect.anything(), "undecided", "Infinity"],
-      );
-    }
+  test("looks share the error rate, most of which is kept for the last", () => {
+    const shares = times(40, (i) => shareOf(i, false)).filter((share) => share > 0);
+    expect(shares).toHaveLength(6);
+    expect(shares.reduce((sum, share) => sum + share, shareOf(7, true))).toBeCloseTo(1, 9);
   });
 });
 
