@@ -42,7 +42,7 @@ function withOptions(command: Command, endpoints: readonly string[]): Command {
     .option("--connections <n>", "connections, each with one request at a time", number(1, 10_000, true), 100)
     .option(
       "--warmup <n>",
-      "warm-up requests at each route after a restart (default: the preset's, 20,000 in --standard)",
+      "warm-up requests at the lightest route after a restart (default: 30,000; 40,000 in --standard)",
       number(0, 1e9, true),
     )
     .option("--results <file>", "file to append to; slices go to a folder of its name", path, RESULTS)
@@ -172,6 +172,7 @@ withOptions(program.command("self-test"), PAIR_ENDPOINTS)
   .option("--field", "measure the same pairs in the usual ways as well")
   .option("--gates <n>", "instead: so many gates of compare --fail-above 2% of each kind", number(1, 1_000, true))
   .option("--schedules", "instead: servers that change their cost after a known number of requests")
+  .option("--alone", "instead: turns beside looks of two seconds at each server alone")
   .action((options: SelfTestOptions) => proveItself(options, interrupted.signal));
 
 const DEFAULT_FILES = [RESULTS];

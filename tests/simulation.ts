@@ -155,7 +155,6 @@ function simulated(session: Session, world: World): Session {
     if (!isPaused(plan, scenario)) return startPlayer(of, game);
     const server = serverAt(target.url);
     const before = server.answered;
-    answer(server, scenario.endpoint, { most: plan.amount.warmRequests / 2 });
     return {
       target,
       windowMs: WINDOW_MS,
@@ -166,8 +165,8 @@ function simulated(session: Session, world: World): Session {
       end: async () => ({ requests: server.answered - before, errors: 0, workPerRequest: 1, restUsPerSecond: null }),
     };
   };
-  const warm: Session["warm"] = async (of, { url }, endpoint) =>
-    void answer(serverAt(url), endpoint, { most: of.manifest.plan.amount.warmRequests });
+  const warm: Session["warm"] = async (_, { url }, endpoint, { requests }) =>
+    void answer(serverAt(url), endpoint, { most: requests });
   const load: Session["load"] = async (url, endpoint, { seconds, connections, rate }) => {
     const startedAt = clock.ms;
     const server = serverAt(url);

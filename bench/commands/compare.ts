@@ -58,7 +58,7 @@ export async function compare(names: readonly string[], options: CompareOptions,
     if (failAbove === undefined || signal.aborted || !(error instanceof UsageError)) throw error;
     const reason = error.message;
     console.error(reason);
-    const record = `${JSON.stringify({ version: 1, verdict: "not measured", reason, failAbove }, null, 2)}\n`;
+    const record = `${JSON.stringify({ version: 2, verdict: "not measured", reason, failAbove }, null, 2)}\n`;
     if (json) give(json, record);
     if (typeof markdown === "string") give(markdown, `**Not measured:** ${reason}\n`);
     return EXIT["not measured"];

@@ -1,10 +1,11 @@
-import type { TargetSpec } from "../ask/targets.ts";
 import { GATE_SECONDS, PAIR_ENDPOINTS } from "../plan/presets.ts";
 import { closeSession, newSession, type Session } from "../run/session.ts";
+import { parseTarget, SERVERS, type TargetSpec } from "../ask/targets.ts";
+import { compareWithAlone } from "../self-test/alone.ts";
 import { type GateFinding, testGates } from "../self-test/gates.ts";
 import { measureSchedules, scheduledPlan } from "../self-test/schedules.ts";
 import { type Bench, type Finding, selfTest } from "../self-test/self-test.ts";
-import { found, gateLine, gatesTable, scheduleLine, selfTestTable } from "../tell/lines.ts";
+import { aloneLine, found, gateLine, gatesTable, scheduleLine, selfTestTable } from "../tell/lines.ts";
 import { showProgress } from "../tell/progress.ts";
 import { type PairOptions, pairSession, plainServers } from "./pair.ts";
 
@@ -14,6 +15,7 @@ export interface SelfTestOptions extends Omit<PairOptions, "seconds"> {
   readonly seconds?: number;
   readonly field?: boolean;
   readonly schedules?: boolean;
+  readonly alone?: boolean;
   /** How many of each kind. */
   readonly gates?: number;
 }
@@ -36,6 +38,7 @@ const benchOf = (options: SelfTestOptions, limitSeconds: number, signal: AbortSi
 /** `self-test`: what is said of equal servers, and of 5 % more work. @throws UsageError */
 export async function proveItself(options: SelfTestOptions, signal: AbortSignal): Promise<void> {
   if (options.schedules) return proveWarmUp(options, signal);
+  if (options.alone) return proveAlone(options, signal);
   if (options.gates) return proveGates(options, options.gates, signal);
   const limit = (options.seconds ?? SECONDS) * (options.endpoints ?? PAIR_ENDPOINTS).length;
   const bench = benchOf(options, limit, signal);
@@ -71,3 +74,21 @@ async function proveWarmUp(options: SelfTestOptions, signal: AbortSignal): Promi
     await closeSession(session);
   }
 }
+
+const ALONE = { servers: ["bun-raw", "bun-express", "node-raw", "node-fastify"], restarts: 3, looks: 10 };
+const ALONE_ENDPOINTS = ["/plain", "/sqlite/random-30fields/10"];
+
+/** Whether turns tell what servers cost alone. */
+async function proveAlone(options: SelfTestOptions, signal: AbortSignal): Promise<void> {
+  const { endpoints = ALONE_ENDPOINTS, servers = ALONE.servers } = options;
+  const specs = plainServers({ ...options, servers }).map((name) => parseTarget(name, SERVERS));
+  const session = await pairSession({ ...options, endpoints }, specs, ALONE_SECONDS, signal);
+  try {
+    const findings = await compareWithAlone(session, ALONE.restarts, ALONE.looks);
+    session.progress.stop();
+    for (const one of findings) console.log(aloneLine(one));
+  } finally {
+    await closeSession(session);
+  }
+}
+const ALONE_SECONDS = 720;

@@ -2,7 +2,7 @@
 import type { Manifest } from "../keep/manifest.ts";
 import type { Slice } from "../keep/slices.ts";
 import { type Interval, mean, meanInterval, median, type State, stateOf } from "./statistics.ts";
-import type { Table, Warming } from "./tables.ts";
+import type { Table } from "./tables.ts";
 
 /** A server that was measured twice, over all endpoints together and at each. */
 export interface Twin {
@@ -17,7 +17,7 @@ export interface Findings {
   readonly twins: readonly Twin[];
   /** Targets that were left out from some moment on. */
   readonly left: Manifest["left"];
-  readonly warming: readonly { readonly name: string; readonly endpoint: string; readonly how: Warming }[];
+  readonly warming: readonly { readonly name: string; readonly endpoint: string; readonly by: number }[];
   /** Part of the time in which the host and other processes had the cores in the median slice; null if that was not seen. */
   readonly taken: number | null;
   /** Scenarios that have no ranking. */
@@ -40,7 +40,7 @@ export function findingsOf(tables: readonly Table[], slices: readonly Slice[], m
   return {
     twins: twinsOf(tables),
     left: manifest?.left ?? [],
-    warming: rows.flatMap(({ name, endpoint, warming }) => (warming ? [{ name, endpoint, how: warming }] : [])),
+    warming: rows.flatMap(({ name, endpoint, warming }) => (warming ? [{ name, endpoint, by: warming }] : [])),
     taken: taken.length > 0 ? median(taken) : null,
     unranked: tables.flatMap(({ endpoint, comparison }) => (comparison === null ? [endpoint] : [])),
     isRunning: manifest?.plan.targets.some(({ kind }) => kind === "url") ?? false,

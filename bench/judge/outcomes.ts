@@ -3,7 +3,7 @@ import type { Turns } from "../keep/manifest.ts";
 import type { Window } from "../keep/windows.ts";
 import type { Scenario } from "../plan/plan.ts";
 import { compare, contrast, ERROR_RATE, type Interval, mean, type State, spreadOver, stateOf } from "./statistics.ts";
-import { costOf, layoutOf, levelsOf, rateOf } from "./turns.ts";
+import { changesIn, costOf, layoutOf, levelsOf, rateOf } from "./turns.ts";
 import { isFailing } from "./verdict.ts";
 
 /** What the first target is to the second at one scenario. */
@@ -22,8 +22,8 @@ export interface Outcome {
   readonly smallestVisible: number;
   /** What a second copy of the second is to the first copy; null if there was none. */
   readonly guard: { readonly ratio: Interval; readonly state: State } | null;
-  /** Restarts in which one of them still changed when the rounds that count began. */
-  readonly warming: number;
+  /** Whether the cost of one of them still changed while it was measured. */
+  readonly isWarming: boolean;
 }
 
 /** Who is compared. */
@@ -89,7 +89,7 @@ const NOT_MEASURED = {
   state: "undecided",
   smallestVisible: Number.NaN,
   guard: null,
-  warming: 0,
+  isWarming: false,
 } as const;
 
 /** Part of the error rate with which two equal copies are taken for different ones: then nothing at all is said. */
@@ -114,6 +114,6 @@ function tableOf({ name }: Scenario, measured: Measurement, { first, second, cop
     by: isByCpu ? ("cpu" as const) : ("rate" as const),
     logRatios: head.map((ln, r) => ln - mean([base, again ?? base].map((side) => side[r] as number))),
     baseUs: isByCpu ? [...levelsOf(layout, second).values()] : [],
-    warming: new Set(turns.filter(({ steady }) => !steady).map(({ restart }) => restart)).size,
+    isWarming: changesIn(layout).warming.size > 0,
   };
 }

@@ -140,39 +140,25 @@ export function compare(measured: readonly Measured[], warming: ReadonlySet<stri
   };
 }
 
-/** Whether a target's cost changed while it was measured, over all restarts. */
-export interface Drift {
-  /** Cost later ÷ earlier. */
-  readonly change: Interval;
-  /**
-   * Size of the change in most restarts (the median), ln scale, where changes are more than chance makes of the other
-   * targets' noise; else 0. By the median, as one wild restart is no swing.
-   */
-  readonly swing: number;
-}
-
 /**
- * Whether costs changed while they were measured. One that goes the same way in every restart has a `change`, one that goes
- * up in some and down in others a `swing` (F test against the others).
+ * How much costs changed while they were measured.
  * @param changes by target: ln(cost later ÷ earlier), one per restart in which that was seen
- * @returns by target; all of a table hold at once, with 95 %. Empty where no target has two.
+ * @returns cost later ÷ earlier, by target; all of a table hold at once, with 99 %. Empty if no target has two.
  */
-export function drifts(changes: ReadonlyMap<string, readonly number[]>): Map<string, Drift> {
+export function drifts(changes: ReadonlyMap<string, readonly number[]>): Map<string, Interval> {
   const seen = [...changes].filter(([, of]) => of.length > 1);
   const freedom = sum(seen.map(([, of]) => of.length - 1));
   const pooled = sum(seen.map(([, of]) => (of.length - 1) * moments(of).variance)) / freedom;
-  const error = ERROR_RATE / seen.length;
-  const quantile = jStat.studentt.inv(1 - error / 2, freedom);
+  const quantile = jStat.studentt.inv(1 - DRIFT_ERROR / seen.length / 2, freedom);
   return new Map(
-    seen.map(([name, of]): [string, Drift] => {
-      const others = seen.filter((one) => one[0] !== name).flatMap(([, of]) => of);
-      const [square, usual] = [dot(of, of) / of.length, dot(others, others) / others.length];
-      const isSwinging = others.length > 0 && square > fQuantile(1 - error, of.length, others.length) * usual;
-      const half = quantile * Math.sqrt(Math.max(pooled, moments(of).variance) / of.length);
-      return [name, { change: ratioOf(mean(of), half), swing: isSwinging ? median(of.map(Math.abs)) : 0 }];
-    }),
+    seen.map(([name, of]) => [
+      name,
+      ratioOf(mean(of), quantile * Math.sqrt(Math.max(pooled, moments(of).variance) / of.length)),
+    ]),
   );
 }
+/** A run has many tables, and in most of them all servers are warm. */
+const DRIFT_ERROR = 0.01;
 
 /** Quantile of Fisher's F, from that of the beta distribution. */
 function fQuantile(p: number, df1: number, df2: number): number {
@@ -380,8 +366,6 @@ const POLISHES = 4;
 
 export const mean = (values: readonly number[]): number => sum(values) / values.length;
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
-const dot = (a: readonly number[], b: readonly number[]) =>
-  a.reduce((total, value, i) => total + value * (b[i] as number), 0);
 
 function moments(values: readonly number[]): { mean: number; variance: number } {
   const mean = sum(values) / values.length;

@@ -8,16 +8,12 @@ import type { Level } from "../plan/plan.ts";
 import {
   type Comparison,
   compare,
-  type Drift,
-  drifts,
   type Interval,
   mean,
   pooledMeans,
   type Standing,
-  stateOf,
 } from "./statistics.ts";
-import { TOLERANCE } from "./steadiness.ts";
-import { costOf, type Layout, layoutOf, levelsOf, rateOf } from "./turns.ts";
+import { changesIn, costOf, type Layout, layoutOf, levelsOf, rateOf } from "./turns.ts";
 import { explain, isFailing, UNRANKED } from "./verdict.ts";
 
 /** What a run says of one target at one scenario; null if it did not see it. */
@@ -26,8 +22,8 @@ export interface Row
     Slice,
     "name" | "runtime" | "framework" | "driver" | "workers" | "server" | "chosenDriver" | "settings" | "twinOf"
   > {
-  /** How its cost still changed; null for one that was steady, or of which that is not known. */
-  readonly warming: Warming | null;
+  /** By how much its cost still changed, −0.1 for 10 % less; null if no change was seen. */
+  readonly warming: number | null;
   /** Its place by CPU time per request, or by requests/s if that is not known of all. */
   readonly standing: Standing | null;
   /** From the windows; the intervals, here and below, are of the restarts. */
@@ -58,11 +54,6 @@ export interface Row
   readonly perSecond: number;
   readonly verdict: Verdict;
 }
-
-/** A cost that changed: when the rounds that count began in some restarts, or during them: one way, or up and down. */
-export type Warming =
-  | { readonly kind: "before"; readonly restarts: number; readonly of: number }
-  | { readonly kind: "rose" | "fell" | "swung"; readonly by: number };
 
 /** What a run says of one scenario. */
 export interface Table {
@@ -138,8 +129,7 @@ function tableOf(name: string, slices: readonly Slice[], all: readonly Window[],
   const usable = windows.filter((window) => !failing.has(window.name));
   const layouts = { cost: layoutOf(usable, costOf), rate: layoutOf(usable, rateOf) };
   const isByCpu = layouts.cost.measured.length >= Math.max(1, layouts.rate.measured.length);
-  const changed = drifts((isByCpu ? layouts.cost : layouts.rate).changes);
-  const warming = warmingOf(turns, changed);
+  const { warming, noChangeAbove } = changesIn(isByCpu ? layouts.cost : layouts.rate);
   const isOpen = first.kind === "open";
   const cold = new Set(warming.keys());
   // Then it is the line that was measured.
@@ -150,7 +140,6 @@ function tableOf(name: string, slices: readonly Slice[], all: readonly Window[],
   const rows = rowsOf(byName, { name, windows: usable, turns, layouts, isOpen, warming, comparison, context });
   const order = comparison?.standings.map(({ name }) => name) ?? [];
   const names = [...new Set([...byName.keys(), ...windows.map((window) => window.name)])];
-  const limits = [...changed].flatMap(([name, { change }]) => (cold.has(name) ? [] : [beyond(change)]));
   return {
     endpoint: name,
     base: first.endpoint,
@@ -162,7 +151,7 @@ function tableOf(name: string, slices: readonly Slice[], all: readonly Window[],
     throughput,
     apart: comparison === null ? [] : names.filter((name) => !order.includes(name)).sort(),
     // One round, as at a fixed rate, shows no change.
-    noChangeAbove: Math.max(0, ...limits) || null,
+    noChangeAbove: noChangeAbove || null,
     rows: rows.toSorted((a, b) => place(order, a.name) - place(order, b.name) || compareText(a.name, b.name)),
     remarks: remarksOf(first.endpoint, rows, byName, context),
   };
@@ -171,8 +160,6 @@ function tableOf(name: string, slices: readonly Slice[], all: readonly Window[],
 /** Seconds per request, so that less is better. */
 const inverse = ({ measured }: Layout) =>
   measured.map(({ name, perRestart }) => ({ name, perRestart: perRestart.map((ln) => -ln) }));
-
-const beyond = ({ low, high }: Interval) => Math.expm1(Math.max(Math.abs(Math.log(low)), Math.abs(Math.log(high))));
 
 /** As they were measured. */
 export const inOrder = (slices: readonly Slice[]): Slice[] =>
@@ -184,31 +171,13 @@ const compareText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 /** Those that are not in the list come last. */
 const place = (list: readonly string[], item: string) => (list.includes(item) ? list.indexOf(item) : list.length);
 
-/** How much a cost may go up in some restarts and down in others: less is noise that restarts average away. */
-const SWING = 0.1;
-
-/** Targets that were not steady, and how. */
-function warmingOf(turns: readonly Turns[], changed: ReadonlyMap<string, Drift>): Map<string, Warming> {
-  const unsteady = [...Map.groupBy(turns, ({ name }) => name)].flatMap(([name, of]): [string, Warming][] => {
-    const restarts = of.filter(({ steady }) => !steady).length;
-    return restarts > of.length / 2 ? [[name, { kind: "before", restarts, of: of.length }]] : [];
-  });
-  const meanwhile = [...changed].flatMap(([name, { change, swing }]): [string, Warming][] => {
-    const by = change.estimate - 1;
-    if (Math.abs(by) > TOLERANCE && stateOf(change) === "different")
-      return [[name, { kind: by > 0 ? "rose" : "fell", by: Math.abs(by) }]];
-    return swing > SWING ? [[name, { kind: "swung", by: Math.expm1(swing) }]] : [];
-  });
-  return new Map([...meanwhile, ...unsteady]);
-}
-
 interface Cells {
   readonly name: string;
   readonly windows: readonly Window[];
   readonly turns: readonly Turns[];
   readonly layouts: { readonly cost: Layout; readonly rate: Layout };
   readonly isOpen: boolean;
-  readonly warming: ReadonlyMap<string, Warming>;
+  readonly warming: ReadonlyMap<string, number>;
   readonly comparison: Comparison | null;
   readonly context: Context;
 }

@@ -1,7 +1,6 @@
 /** What servers cost and answered in their windows: from windows to one number per server and restart. */
 import type { Window } from "../keep/windows.ts";
-import { type Measured, mean, median, polish } from "./statistics.ts";
-import { changeOf, relativeCosts } from "./steadiness.ts";
+import { drifts, type Interval, type Measured, mean, median, polish, stateOf } from "./statistics.ts";
 
 /** A complete layout of servers × restarts. */
 export interface Layout {
@@ -56,7 +55,7 @@ export function layoutOf(windows: readonly Window[], value: (window: Window) => 
     return {
       common: level + median(columns),
       relative: rows.map((row) => row - level),
-      changes: relativeCosts(series).map(changeOf),
+      changes: series.map((of) => changeOf(of.map((ln, round) => ln - (columns[round] as number)))),
     };
   });
   return {
@@ -66,6 +65,30 @@ export function layoutOf(windows: readonly Window[], value: (window: Window) => 
     changes: new Map(names.map((name, i) => [name, perRestart.map(({ changes }) => changes[i] as number)])),
   };
 }
+
+/** How much a cost changed from the first half of a restart's rounds to the second, ln scale. */
+function changeOf(costs: readonly number[]): number {
+  const half = Math.floor(costs.length / 2);
+  return half === 0 ? 0 : median(costs.slice(-half)) - median(costs.slice(0, half));
+}
+
+/** A change of less is not worth more warm-up. */
+export const TOLERANCE = 0.03;
+
+/** @returns how much servers were seen to change, −0.1 for 10 % less, and what none of the others can have changed by. */
+export function changesIn({ changes }: Layout) {
+  const found = [...drifts(changes)].map(([name, change]) => {
+    const by = change.estimate - 1;
+    const isChanging = Math.abs(by) > TOLERANCE && stateOf(change) === "different";
+    return { name, by, isChanging, most: mostOf(change) };
+  });
+  return {
+    warming: new Map(found.flatMap(({ name, by, isChanging }) => (isChanging ? [[name, by] as const] : []))),
+    noChangeAbove: Math.max(0, ...found.flatMap(({ isChanging, most }) => (isChanging ? [] : [most]))),
+  };
+}
+
+const mostOf = ({ low, high }: Interval) => Math.expm1(Math.max(Math.abs(Math.log(low)), Math.abs(Math.log(high))));
 
 /** @returns the values of one server by restart, in the unit of the windows; ratios of two servers' means are those of `compare`. */
 export function levelsOf({ restarts, measured, common }: Layout, name: string): Map<number, number> {

@@ -73,8 +73,6 @@ export interface Turns {
   /** All that its generator saw, warm-up included. */
   readonly requests: number;
   readonly errors: number;
-  /** Whether its cost had stopped to change when the rounds that count began. */
-  readonly steady: boolean;
   /** CPU µs per second between its windows, while it is asked nothing; null if it cannot be seen. */
   readonly restUsPerSecond: number | null;
 }

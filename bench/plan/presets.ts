@@ -4,7 +4,7 @@ import { WORKLOADS, type Workload } from "../ask/endpoints.ts";
 export interface Amount {
   /** Restarts go on until these are over, or until targets are decided. */
   readonly minutes: number;
-  /** Requests of warm-up at each route after a restart, half of them at each endpoint again before its windows; fewer if they are heavy. */
+  /** Requests of warm-up after a restart at the lightest route, a part of them at each other; fewer if they are heavy. */
   readonly warmRequests: number;
   /** How long a server is loaded in windows that count, in each restart and scenario, about. */
   readonly turnMs: number;
@@ -16,9 +16,9 @@ export interface Amount {
 
 /** Chosen from a pilot of what varies between restarts and between windows: see docs/method.md. */
 export const PRESETS = {
-  quick: { minutes: 5, warmRequests: 8_000, turnMs: 200, soloSeconds: 0.1, twin: false },
-  standard: { minutes: 15, warmRequests: 15_000, turnMs: 250, soloSeconds: 0.15, twin: true },
-  full: { minutes: 90, warmRequests: 40_000, turnMs: 400, soloSeconds: 0.3, twin: true },
+  quick: { minutes: 5, warmRequests: 30_000, turnMs: 150, soloSeconds: 0.08, twin: false },
+  standard: { minutes: 15, warmRequests: 40_000, turnMs: 250, soloSeconds: 0.15, twin: true },
+  full: { minutes: 90, warmRequests: 60_000, turnMs: 400, soloSeconds: 0.3, twin: true },
 } as const satisfies Record<string, Amount>;
 export type Preset = keyof typeof PRESETS;
 
@@ -38,7 +38,7 @@ export const amountOf = (workload: Workload, preset: Preset): Amount => ({
 /** For `compare`, `tax` and `self-test`, which restart two targets until they are decided. */
 export const pairAmount = (workload: Workload): Amount => ({
   ...amountOf(workload, "standard"),
-  warmRequests: WORKLOADS[workload].byK6 ? 600 : 10_000,
+  warmRequests: WORKLOADS[workload].byK6 ? 600 : 30_000,
   turnMs: WORKLOADS[workload].byK6 ? 4_000 : 1_500,
   twin: false,
 });

@@ -22,11 +22,11 @@ export async function measure(session: Session, { seconds, open, after }: Until)
   const before = manifest.seconds.total;
   const since = session.now();
   const spent = () => before + (session.now() - since) / 1e3;
-  let longest = 0;
+  let latest = 0;
   if (manifest.fingerprints.length === 0) await lookAtMachine(session, 0);
   for (;;) {
     const scenarios = open?.() ?? manifest.plan.scenarios;
-    const isOver = manifest.restarts >= LEAST_RESTARTS && spent() + longest > seconds;
+    const isOver = manifest.restarts >= LEAST_RESTARTS && spent() + latest > seconds;
     if (scenarios.length === 0 || isOver) break;
     const begun = spent();
     try {
@@ -37,7 +37,7 @@ export async function measure(session: Session, { seconds, open, after }: Until)
       manifest.seconds.total = spent();
       session.save();
     }
-    longest = Math.max(longest, spent() - begun);
+    latest = spent() - begun;
     session.progress.at(spent());
     after?.();
   }

@@ -15,7 +15,8 @@ import { type Played, playWindow, type Turn } from "./turns.ts";
 export interface Player {
   readonly target: Target;
   readonly windowMs: number;
-  play(): Promise<Played>;
+  /** @param ms in place of windowMs */
+  play(ms?: number): Promise<Played>;
   /** Ends its generator. */
   end(): Promise<Seen>;
 }
@@ -46,8 +47,6 @@ const FOREVER_SECONDS = 3_600;
 const WAITING_MS = 2;
 /** Requests on each connection before the first window, at least: all are open then. */
 const FIRST_REQUESTS = 3;
-/** Part of a route's warm-up that is asked at each endpoint once more, right before its windows. */
-const AGAIN = 0.5;
 
 /** Who is played with, at what. */
 export interface Game {
@@ -56,7 +55,7 @@ export interface Game {
   readonly target: Target;
 }
 
-/** Starts what plays with a server, and has it answer the requests of its warm-up. */
+/** Starts what plays with a server. */
 export const startPlayer = (session: Session, game: Game): Promise<Player> =>
   isPaused(session.manifest.plan, game.scenario) ? startPaused(session, game) : startRuns(session, game);
 
@@ -73,7 +72,7 @@ async function startPaused(session: Session, game: Game): Promise<Player> {
   }
 }
 
-/** Has a server answer the requests of its warm-up, and tries a window. */
+/** Opens all connections, and tries a window. */
 async function playWith(
   session: Session,
   { scenario, target }: Game,
@@ -82,8 +81,7 @@ async function playWith(
 ): Promise<Player> {
   const { endpoint } = scenario;
   const size = session.sizes.get(endpoint) ?? GUESSED_BYTES;
-  const requests = AGAIN * session.manifest.plan.amount.warmRequests;
-  await answered(session, generator, { size, connections, requests });
+  await answered(session, generator, { size, connections, requests: 0, mostMs: 0 });
   await generator.pause();
   const told = async () => (await target.read())?.cpuUs ?? null;
   const turn: Turn = {
@@ -99,9 +97,9 @@ async function playWith(
   return {
     target,
     windowMs,
-    play: async () => {
+    play: async (ms = windowMs) => {
       rest.end();
-      const played = await playWindow(turn, windowMs);
+      const played = await playWindow(turn, ms);
       rest.begin();
       return played;
     },
@@ -166,48 +164,46 @@ async function startGenerator(
   return startPausable(pinned(on, command), server + path, {});
 }
 
-/** Least requests are not waited for longer. */
-const MOST_WARM_MS = 20_000;
+/** Open connections are not waited for longer. */
+const MOST_OPENING_MS = 20_000;
 
-interface Asked {
-  readonly size: number;
-  readonly connections: number;
+/** How much a server is to answer, whichever comes first. */
+export interface Warming {
   readonly requests: number;
+  readonly mostMs: number;
 }
 
 /** Lets a generator run until its connections are open and so many requests are sent, or the time is up. */
 async function answered(
   { signal }: Session,
   generator: Pausable,
-  { size, connections, requests }: Asked,
+  { size, connections, requests, mostMs }: Warming & { readonly size: number; readonly connections: number },
 ): Promise<void> {
   const until = async (bytes: number, mostMs: number) => {
     const since = performance.now();
     while (generator.sent() < bytes && performance.now() - since < mostMs && !signal.aborted) await sleep(5);
     signal.throwIfAborted();
   };
-  await until(size * FIRST_REQUESTS * connections, MOST_WARM_MS);
-  await until(size * requests, Math.min(MOST_WARM_MS, WARM_MS * requests));
+  await until(size * FIRST_REQUESTS * connections, MOST_OPENING_MS);
+  await until(size * requests, mostMs);
 }
 
-/** Of warm-up per request: heavier requests, of which fewer are needed, are not waited for longer. */
-const WARM_MS = 0.06;
 const AGENTS_WARM_SECONDS = 0.5;
 
 /** Has a server answer the requests of its warm-up at an endpoint. */
-export async function warmAt(session: Session, target: Target, endpoint: string): Promise<void> {
-  const { amount, agents } = session.manifest.plan;
-  const { warmRequests: requests } = amount;
+export async function warmAt(session: Session, target: Target, endpoint: string, warming: Warming): Promise<void> {
+  const { agents } = session.manifest.plan;
+  const { requests, mostMs } = warming;
   if (requests === 0) return;
   const connections = TURN_CONNECTIONS;
   if (agents.length > 0) {
-    const seconds = Math.max(AGENTS_WARM_SECONDS, (WARM_MS * requests) / 1e3);
+    const seconds = Math.max(AGENTS_WARM_SECONDS, mostMs / 1e3);
     return void (await session.load(target.url, endpoint, { connections, seconds }));
   }
   const generator = await startGenerator(session, target, endpoint, connections);
   const size = session.sizes.get(endpoint) ?? GUESSED_BYTES;
   try {
-    await answered(session, generator, { size, connections, requests });
+    await answered(session, generator, { size, connections, requests, mostMs });
   } finally {
     await generator.end().catch(() => {});
   }

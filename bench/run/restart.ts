@@ -4,7 +4,6 @@ import { WORKLOADS } from "../ask/endpoints.ts";
 import type { TargetSpec } from "../ask/targets.ts";
 import { openEngine } from "../host/engine.ts";
 import { takeFingerprint } from "../host/machine/fingerprint.ts";
-import { isSteady } from "../judge/steadiness.ts";
 import { appendWindows, type Window } from "../keep/windows.ts";
 import { endpointsOf, isPaused, orderOf, type Plan, randomOf, type Scenario } from "../plan/plan.ts";
 import { calibrateGenerator } from "./calibrate.ts";
@@ -229,23 +228,18 @@ async function leave(
 const LEAST_ROUNDS = 6;
 const MOST_ROUNDS = 24;
 
-/** Rounds until they are enough, and half as many more if servers still change; only the latest count. */
+/** The first rounds, in which caches and compilers come to what is asked now, do not count. */
+const FIRST_PART = 0.25;
+
 async function playRounds(session: Session, restart: number, scenario: Scenario, players: Player[]): Promise<Rounds> {
   const { plan } = session.manifest;
   const wanted = roundsFor(plan, scenario, players);
   const order = randomOf(plan.seed, 1_000 * restart + plan.scenarios.indexOf(scenario));
   const rounds: ReadonlyMap<string, Played>[] = [];
-  const play = async (many: number) => {
-    for (let i = 0; i < many; i++)
-      rounds.push(await playRound(session, restart, scenario, order.shuffle(players), players));
-  };
-  await play(wanted);
-  let steady = isSteady(costsOf(rounds, wanted, players));
-  if (wanted >= LEAST_ROUNDS && !steady.all) {
-    await play(Math.ceil(wanted / 2));
-    steady = isSteady(costsOf(rounds, wanted, players));
-  }
-  return { players, rounds, wanted, steady: steady.each };
+  while (rounds.length < wanted)
+    rounds.push(await playRound(session, restart, scenario, order.shuffle(players), players));
+  const first = Math.floor(wanted * FIRST_PART);
+  return { players, rounds, first };
 }
 
 function roundsFor(plan: Plan, scenario: Scenario, players: readonly Player[]): number {
@@ -253,15 +247,6 @@ function roundsFor(plan: Plan, scenario: Scenario, players: readonly Player[]): 
   const meanMs = players.reduce((sum, { windowMs }) => sum + windowMs, 0) / players.length;
   return Math.min(MOST_ROUNDS, Math.max(LEAST_ROUNDS, Math.round(plan.amount.turnMs / meanMs)));
 }
-
-/** ln cost of each player, round by round, of the latest. */
-const costsOf = (rounds: readonly ReadonlyMap<string, Played>[], latest: number, players: readonly Player[]) =>
-  players.map(({ target: { name } }) =>
-    rounds.slice(-latest).map((round) => {
-      const { cpuUs, seconds, work } = round.get(name) as Played;
-      return Math.log((cpuUs ?? seconds) / work);
-    }),
-  );
 
 /** One window for each. One that is gone is taken out of `players`, and its windows with it. */
 async function playRound(
@@ -294,15 +279,15 @@ async function playRound(
 interface Rounds {
   readonly players: readonly Player[];
   readonly rounds: readonly ReadonlyMap<string, Played>[];
-  readonly wanted: number;
-  readonly steady: readonly boolean[];
+  /** How many of them do not count. */
+  readonly first: number;
 }
 
 async function keepTurns(session: Session, restart: number, scenario: Scenario, of: Rounds): Promise<void> {
   const { manifest, results } = session;
-  const { players, rounds, wanted, steady } = of;
+  const { players, rounds, first } = of;
   const all: Window[] = [];
-  for (const [i, player] of players.entries()) {
+  for (const player of players) {
     const { target } = player;
     const { requests, errors, workPerRequest, restUsPerSecond } = await player.end();
     const common = { restart, scenario: scenario.name, name: target.name };
@@ -311,12 +296,11 @@ async function keepTurns(session: Session, restart: number, scenario: Scenario, 
       windowMs: player.windowMs,
       requests,
       errors,
-      steady: steady[i] ?? true,
       restUsPerSecond,
     });
     for (const [n, round] of rounds.entries()) {
       const { work, ...played } = round.get(target.name) as Played;
-      const counts = Number(n >= rounds.length - wanted);
+      const counts = Number(n >= first);
       all.push({ ...common, round: n + 1, counts, ...played, requests: work / workPerRequest });
       if (counts) manifest.seconds.loaded += played.seconds;
     }

@@ -1,7 +1,7 @@
 import { type LocalSpec, SERVERS } from "../ask/targets.ts";
 import type { Interval } from "../judge/statistics.ts";
-import { TOLERANCE } from "../judge/steadiness.ts";
-import { analyse, type Table, type Warming } from "../judge/tables.ts";
+import { analyse, type Table } from "../judge/tables.ts";
+import { TOLERANCE } from "../judge/turns.ts";
 import { makePlan, type Plan } from "../plan/plan.ts";
 import { measure } from "../run/measure.ts";
 import type { Session } from "../run/session.ts";
@@ -12,8 +12,8 @@ export interface ScheduleFinding {
   readonly schedule: string;
   /** Its cost as measured ÷ that of a server which costs from the start what this one settles at: 1 is the truth. */
   readonly ratio: Interval;
-  /** How it was seen to change, null if it was called steady. */
-  readonly warming: Warming | null;
+  /** By how much it was seen to change, −0.1 for 10 % less; null if it was not. */
+  readonly warming: number | null;
   /** Warming, or within 3 % of the truth; null if its interval is wider than the change that it could hide. */
   readonly isRight: boolean | null;
 }

@@ -28,7 +28,7 @@ export function answerOf(endpoints: readonly Endpoint[], findings: Findings, man
 /** Whose numbers are not those of a warm server. */
 function notWarm({ warming }: Findings): string[] {
   if (warming.length === 0) return [];
-  const found = warming.map(({ name, endpoint, how }) => `${name} at ${endpoint} (${warmingWords(how)})`);
+  const found = warming.map(({ name, endpoint, by }) => `${name} at ${endpoint} (${warmingWords(by)})`);
   return [`Still warming, so not ranked and not called different from any: ${found.join("; ")}. Raise --warmup.`];
 }
 

@@ -1,6 +1,6 @@
 import { SEQUENCE, TRANSACTION } from "../ask/endpoints.ts";
 import type { Comparison, Interval } from "../judge/statistics.ts";
-import type { Row, Warming } from "../judge/tables.ts";
+import type { Row } from "../judge/tables.ts";
 import type { Endpoint } from "./report.ts";
 
 export const count = (value: number) => Math.round(value).toLocaleString("en-US");
@@ -27,10 +27,8 @@ export const ratio = ({ estimate, low, high }: Interval, digits = 2): string =>
 export const WARMING = "warming";
 
 /** `its cost rose by 8 % while it was measured` */
-export const warmingWords = (how: Warming): string =>
-  how.kind === "before"
-    ? `its cost still changed when the rounds of ${how.restarts} of ${how.of} restarts began`
-    : `its cost ${how.kind} by ${(how.by * 100).toFixed(0)} % while it was measured`;
+export const warmingWords = (by: number): string =>
+  `its cost ${by > 0 ? "rose" : "fell"} by ${Math.abs(by * 100).toFixed(0)} % while it was measured`;
 
 export const NOT_RANKED = "so not ranked by requests/s";
 /** What forbids a ranking by throughput. @param all servers of the table */

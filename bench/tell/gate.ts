@@ -18,9 +18,9 @@ export interface Measure {
   readonly high: number | null;
 }
 
-/** Version 1 of the record: docs/gate.schema.json. */
+/** Version 2 of the record: docs/gate.schema.json. */
 export interface GateReport {
-  readonly version: 1;
+  readonly version: 2;
   /** Null where nothing was asked: no --fail-above. */
   readonly verdict: GateVerdict | "not measured" | null;
   /** Why it could not be measured. */
@@ -44,8 +44,8 @@ export interface GateReport {
     readonly p99Ms: (Measure & { readonly rate: number }) | null;
     /** A second copy of base ÷ the first; nothing but the instrument's noise. */
     readonly guard: Pick<Measure, "ratio" | "low" | "high"> | null;
-    /** Restarts in which one of them was not warm. */
-    readonly warming: number;
+    /** Whether the cost of one of them still changed while it was measured. */
+    readonly warming: boolean;
   }[];
   /** After load, and the most since the start. */
   readonly rssBytes: Measure | null;
@@ -72,7 +72,7 @@ export function gateReport(
   const names = { base: base.name, head: head.name };
   const takenTimes = slices.flatMap(({ taken }) => taken ?? []);
   return {
-    version: 1,
+    version: 2,
     ...asked,
     base,
     head,
@@ -91,7 +91,7 @@ export function gateReport(
         cpuUs: { base: baseUs, head: baseUs * one.ratio.estimate, ...limitsOf(one.ratio) },
         p99Ms: p99 && { ...p99, rate: at[0]?.targetRate ?? 0 },
         guard: one.guard && limitsOf(one.guard.ratio),
-        warming: one.warming,
+        warming: one.isWarming,
       };
     }),
     rssBytes: measureOf(slices, names, "rssBytes"),
@@ -177,15 +177,13 @@ export function headline({ verdict, reason, failAbove, base, head, endpoints }: 
 /** How sure it is, in sentences. */
 function grounds({ base, restarts, seconds, endpoints, machine, taken }: GateReport): string[] {
   const guards = endpoints.flatMap(({ endpoint, guard }) => (guard ? [`${change(guard)} at ${endpoint}`] : []));
-  const cold = endpoints.filter(({ warming }) => warming > 0);
+  const cold = endpoints.filter(({ warming }) => warming);
   return [
     `${restarts} restarts of each side in ${seconds.toFixed(0)} s; 95 % intervals, of CPU time at all endpoints at once.`,
     ...(guards.length > 0
       ? [`${base.name} against a copy of itself, where only noise is seen: ${guards.join(", ")}.`]
       : []),
-    ...cold.map(
-      ({ endpoint, warming }) => `Still warming in ${warming} of the restarts at ${endpoint}: raise --warmup.`,
-    ),
+    ...cold.map(({ endpoint }) => `Still warming at ${endpoint}: raise --warmup.`),
     `Measured on ${machine}${taken === null ? "" : `; the host and others had ${(taken * 100).toFixed(0)} % of the cores' time`}.`,
   ];
 }

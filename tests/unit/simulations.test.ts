@@ -146,7 +146,7 @@ describe("runs of windows, of which some are hit by bursts, on a host that is no
     const changing = (by: number, seed: number) =>
       seeded(seed, 500, () =>
         [...drifts(measuredIn(windowsLike(zeros(10), 5, (i) => (i === 0 ? by : 0))).changes)]
-          .filter(([, { change }]) => change.low > 1 || change.high < 1)
+          .filter(([, change]) => stateOf(change) === "different")
           .map(([name]) => name),
       );
     const found = changing(Math.log(1.25), 20);
@@ -163,7 +163,7 @@ describe("a cost that changes while it is measured", () => {
   const changing = (by: number, restarts: number) =>
     seeded(11, RUNS, () =>
       [...drifts(changes(restarts, () => by))]
-        .filter(([, { change }]) => change.low > 1 || change.high < 1)
+        .filter(([, change]) => stateOf(change) === "different")
         .map(([name]) => name),
     );
 
@@ -173,21 +173,9 @@ describe("a cost that changes while it is measured", () => {
     expect(found.filter((names) => names.some((name) => name !== "t0")).length / RUNS).toBeLessThan(0.06);
   });
 
-  test("one that does not is called changing in 5 % of tables, at most", () => {
+  test("one that does not is called changing in 1 % of tables, at most", () => {
     for (const restarts of [2, 4, 16])
-      expect(changing(0, restarts).filter((names) => names.length > 0).length / RUNS).toBeLessThan(0.06);
-  });
-
-  test("one that goes up in some restarts and down in others swings; of others 5 % of tables call one that, at most", () => {
-    const swinging = (by: number) =>
-      seeded(16, RUNS, () =>
-        [...drifts(changes(4, () => (random.next() < 0.5 ? -by : by)))]
-          .filter(([, { swing }]) => swing > 0.1)
-          .map(([name]) => name),
-      );
-    expect(swinging(0.3).filter((names) => names.includes("t0")).length / RUNS).toBeGreaterThan(0.9);
-    expect(swinging(0.3).filter((names) => names.some((name) => name !== "t0")).length / RUNS).toBeLessThan(0.05);
-    expect(swinging(0).filter((names) => names.length > 0).length / RUNS).toBeLessThan(0.05);
+      expect(changing(0, restarts).filter((names) => names.length > 0).length / RUNS).toBeLessThan(0.015);
   });
 
   test("needs two restarts in which it was seen", () => {
