@@ -10,7 +10,7 @@ import { type ReportOptions, showReport } from "./commands/report.ts";
 import { type RunOptions, run } from "./commands/run.ts";
 import { proveItself, type SelfTestOptions } from "./commands/self-test.ts";
 import { sweep } from "./host/sweep.ts";
-import { EXIT } from "./judge/gate.ts";
+import { type Also, EXIT } from "./judge/gate.ts";
 import { foldersOf, RESULTS } from "./keep/files.ts";
 import { PAIR_ENDPOINTS, PRESETS } from "./plan/presets.ts";
 import { parseSlo } from "./plan/slo.ts";
@@ -30,6 +30,17 @@ const share = (text: string) => {
 
 /** A file or folder of the caller, as it was written where that means the same here. */
 const path = (text: string) => (resolve(text) === fromCaller(text) ? text : fromCaller(text));
+
+/** `memory=10%,p99` @returns NaN for one without a limit of its own */
+const also = (text: string): Also =>
+  Object.fromEntries(
+    list(text).map((item) => {
+      const [what = "", limit] = item.split("=");
+      if (what !== "memory" && what !== "p99")
+        throw new InvalidArgumentError("Write memory, p99, or both: memory=10%,p99=20%");
+      return [what, limit === undefined ? Number.NaN : share(limit)];
+    }),
+  );
 
 const interrupted = new AbortController();
 /** Where a run is kept; needed for the last words of a run that is stopped. */
@@ -150,10 +161,17 @@ const compareCommand = withOptions(program.command("compare"), PAIR_ENDPOINTS)
   .option("--repo <folder>", "of the commits (default: this one)", path, path("."))
   .option(
     "--fail-above <percent>",
-    "exit 1 where the first server, or the later commit, is slower by more than that, 0 where it is not, 2 undecided, 3 not measured",
+    "exit 1 if the first server, or the later commit, is slower by more than that or fails, 0 if it is not, 2 undecided, 3 not measured",
     share,
   )
-  .option("--different-answers", "go on where the two answer differently")
+  .option(
+    "--also <list>",
+    "what else may not get worse, by how much: memory=10%,p99=20% (default: as --fail-above)",
+    also,
+  )
+  .option("--fail-undecided", "exit 1, not 2, if the time is too short to tell")
+  .option("--different-answers", "go on if the two answer differently")
+  .option("--copy <file>", "file that git ignores, to copy to both commits, e.g. .env (repeatable)", several)
   .option("--json [file]", "what came out, as docs/gate.schema.json has it", path)
   .option("--markdown [file]", "for a comment on a pull request", path)
   .action(async (servers: string[], options: CompareOptions) => {

@@ -1,24 +1,38 @@
 #!/bin/sh
-# What action.yml does, for any CI: the inputs as variables, the outputs in $GITHUB_OUTPUT and $GITHUB_STEP_SUMMARY where those are set.
-# An undecided gate (2) is no failure: it says so.
+# What action.yml does, for any CI: the inputs as variables, the outputs in $GITHUB_OUTPUT and $GITHUB_STEP_SUMMARY if those are set.
+# An undecided gate (2) passes with a warning, unless OPTIONS has --fail-undecided.
 set -eu
+bench="$(cd "$(dirname "$0")/.." && pwd)/bench.sh"
 folder=$(mktemp -d)
-code=0
-# shellcheck disable=SC2086 # options are words
-"$(dirname "$0")/../bench.sh" compare --ref "$BASE" --ref HEAD --start "$START" --setup "${SETUP:-true}" \
-  --endpoints "${ENDPOINTS:-/}" --fail-above "${FAIL_ABOVE:-5%}" \
-  --json "$folder/gate.json" --markdown "$folder/gate.md" ${OPTIONS-} || code=$?
-case $code in
-0) verdict="not slower" ;;
-1) verdict=slower ;;
-2) verdict=undecided ;;
-3) verdict="not measured" ;;
-*) exit "$code" ;;
+not_measured() { echo "$*" >&2; exit 3; }
+
+# The commit to compare with: BASE; else, as on the first push of a branch or a tag, the one before HEAD. A shallow clone has neither.
+case ${BASE-} in
+"" | *[!0]*) base=${BASE:-HEAD^} ;;
+*) base=HEAD^ ;; # a push that made a branch or a tag has zeros
 esac
+if git rev-parse --git-dir >/dev/null 2>&1 && ! git rev-parse -q --verify "$base^{commit}" >/dev/null; then
+  git fetch -q --depth=1 origin "$base" 2>/dev/null ||
+    not_measured "the commit $base is not in this clone: check out with fetch-depth: 0, or give BASE"
+  base=$(git rev-parse FETCH_HEAD)
+fi
+
+set -- --ref "$base" --ref HEAD --start "$START" --setup "${SETUP:-true}" \
+  --endpoints "${ENDPOINTS:-/}" --fail-above "${FAIL_ABOVE:-5%}" --json "$folder/gate.json" --markdown "$folder/gate.md"
+# One option a line, as in --env=NAME=a value with spaces.
+while IFS= read -r line; do
+  if [ -n "$line" ]; then set -- "$@" "$line"; fi
+done <<LINES
+${OPTIONS-}
+LINES
+code=0
+"$bench" compare "$@" || code=$?
+case $code in 0 | 1 | 2 | 3) ;; *) exit "$code" ;; esac
+verdict=$(sed -n 's/^ *"verdict": "\([a-z ]*\)",$/\1/p' "$folder/gate.json" | head -n 1)
 outputs="verdict=$verdict
 json=$folder/gate.json
 markdown=$folder/gate.md"
 if [ -n "${GITHUB_OUTPUT-}" ]; then echo "$outputs" >>"$GITHUB_OUTPUT"; else echo "$outputs"; fi
 if [ -n "${GITHUB_STEP_SUMMARY-}" ] && [ -f "$folder/gate.md" ]; then cat "$folder/gate.md" >>"$GITHUB_STEP_SUMMARY"; fi
-[ "$code" -ne 2 ] || exit 0
-exit "$code"
+[ "$code" -eq 2 ] || exit "$code"
+echo "::warning::$(sed -n '1s/\*\*//gp' "$folder/gate.md")"

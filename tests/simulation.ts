@@ -162,7 +162,13 @@ function simulated(session: Session, world: World): Session {
         const { requests, cpuUs } = answer(server, scenario.endpoint, { us: WINDOW_MS * 1e3 });
         return { seconds: cpuUs / 1e6, work: requests, cpuUs, databaseUs: null, poolerUs: null };
       },
-      end: async () => ({ requests: server.answered - before, errors: 0, workPerRequest: 1, restUsPerSecond: null }),
+      end: async () => ({
+        requests: server.answered - before,
+        errors: 0,
+        failed: {},
+        workPerRequest: 1,
+        restUsPerSecond: null,
+      }),
     };
   };
   const warm: Session["warm"] = async (_, { url }, endpoint, { requests }) =>

@@ -6,7 +6,7 @@ import type { Requests } from "../load/request.ts";
 import { fromCaller } from "./caller.ts";
 import { ENDPOINTS } from "./endpoints.ts";
 import { readRequests, withOptions } from "./requests.ts";
-import type { Side } from "./sides.ts";
+import { HeadError, type Side } from "./sides.ts";
 import { type LocalSpec, parseStart } from "./targets.ts";
 
 /** What the command line says of apps that are not ours. */
@@ -67,10 +67,11 @@ export function appsIn(
     throw new UsageError("--ref starts one app from both sides: give --start 'COMMAND', once");
   if (port) throw new UsageError(`--port ${port} is of one server, and both sides run: let the app read PORT`);
   const variables = variablesOf(env);
-  return sides.map(({ name, folder }) => {
+  return sides.map(({ name, folder }, i) => {
     const inside = join(folder, cwd);
     if (!existsSync(inside)) throw new UsageError(`--cwd "${cwd}": ${name} has no such folder`);
-    if (setup) prepare(setup, inside, variables);
+    // What prepares the commit before has to prepare the later one as well.
+    if (setup) prepare(setup, inside, variables, i === 0 ? UsageError : HeadError);
     const app = { cwd: inside, ready: ready ?? (endpoints[0] as string) };
     return { kind: "local", name, command: ["sh", "-c", command], env: variables, app };
   });
@@ -83,7 +84,7 @@ function variablesOf(env: readonly string[]): Record<string, string> {
   return Object.fromEntries(env.map((text) => text.split(/=(.*)/s).slice(0, 2) as [string, string]));
 }
 
-function prepare(command: string, cwd: string, env: Record<string, string>): void {
+function prepare(command: string, cwd: string, env: Record<string, string>, Mistake = UsageError): void {
   const { status, stdout, stderr } = spawnSync("sh", ["-c", command], {
     cwd,
     env: { ...process.env, ...env },
@@ -91,5 +92,5 @@ function prepare(command: string, cwd: string, env: Record<string, string>): voi
   });
   if (status === 0) return;
   const last = `${stdout}${stderr}`.trim().split("\n").slice(-5).join("\n");
-  throw new UsageError(`--setup "${command}" failed with ${status} in ${cwd}: ${last}`);
+  throw new Mistake(`--setup "${command}" failed with ${status} in ${cwd}: ${last}`);
 }

@@ -1,10 +1,13 @@
 /** The two sides of a change: commits of a repository, its working tree, or folders. */
 import { spawnSync } from "node:child_process";
-import { existsSync, rmSync } from "node:fs";
+import { cpSync, existsSync, rmSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { UsageError } from "../../shared/errors.ts";
 import { folderOnDisk } from "../host/folders.ts";
 import { fromCaller } from "./caller.ts";
+
+/** The later commit cannot be measured: it fails where the one before it did not. */
+export class HeadError extends UsageError {}
 
 export interface Side {
   readonly name: string;
@@ -20,13 +23,20 @@ const WORKING_TREE = ".";
  * Checks both sides out, each in a folder of its own.
  * @param refs anything that git takes for a commit; what begins with . or / is a folder that is used as it is; one alone is
  *   compared with the working tree
+ * @param copy files of the working tree that are copied to both
  * @returns the two, the one before the change first, and what removes their folders
  * @throws UsageError
  */
-export function checkOut(repo: string, refs: readonly string[]): { sides: [Side, Side]; remove: () => void } {
+export function checkOut(
+  repo: string,
+  refs: readonly string[],
+  copy: readonly string[] = [],
+): { sides: [Side, Side]; remove: () => void } {
   if (refs.length > 2) throw new UsageError(`--ref is given ${refs.length} times: a comparison has two sides`);
   const git = (...args: string[]) => {
-    const { status, stdout, stderr, error } = spawnSync("git", ["-C", repo, ...args], { encoding: "utf8" });
+    // No hook of the repository runs in what is checked out, and none that calls this says which repository is meant.
+    const words = ["-C", repo, "-c", "core.hooksPath=/dev/null", ...args];
+    const { status, stdout, stderr, error } = spawnSync("git", words, { encoding: "utf8", env: withoutGit() });
     if (error) throw new UsageError(`git cannot be started (${error.message}): install it`);
     return { ok: status === 0, text: (status === 0 ? stdout : stderr).trim() };
   };
@@ -44,13 +54,23 @@ export function checkOut(repo: string, refs: readonly string[]): { sides: [Side,
       if (!existsSync(folder)) throw new UsageError(`--ref "${ref}": there is no such folder`);
       return { name: ref === WORKING_TREE ? "working tree" : basename(folder), folder, commit: null };
     }
-    if (!top.ok) throw new UsageError(`--repo "${repo}" is no git repository: give the folder of one`);
+    if (!top.ok) throw new UsageError(`--repo "${repo}": ${refusalOf(top.text)}`);
     const commit = git("rev-parse", "--verify", "--quiet", "--end-of-options", `${ref}^{commit}`);
     if (!commit.ok) throw new UsageError(`--ref "${ref}": ${repo} has no such commit; fetch it first`);
     const folder = join(home, String(i));
     const added = git("worktree", "add", "--detach", "--quiet", folder, commit.text);
     if (!added.ok) throw new UsageError(`--ref "${ref}" cannot be checked out: ${added.text.split("\n").at(-1)}`);
     made.push(folder);
+    if (existsSync(join(folder, ".gitmodules"))) {
+      const filled = git("-C", folder, "submodule", "update", "--init", "--recursive", "--quiet");
+      if (!filled.ok)
+        throw new UsageError(`--ref "${ref}": its submodules cannot be had: ${filled.text.split("\n").at(-1)}`);
+    }
+    for (const file of copy) {
+      const from = join(top.text, file);
+      if (!existsSync(from)) throw new UsageError(`--copy "${file}": ${top.text} has no such file`);
+      cpSync(from, join(folder, file), { recursive: true });
+    }
     return { name: ref, folder, commit: commit.text };
   };
   try {
@@ -61,3 +81,12 @@ export function checkOut(repo: string, refs: readonly string[]): { sides: [Side,
     throw error;
   }
 }
+
+/** The environment without what a hook of git would tell of another repository. */
+const withoutGit = () => Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("GIT_")));
+
+/** Why git does not take a folder for a repository. */
+const refusalOf = (said: string): string =>
+  said.includes("dubious ownership")
+    ? "git refuses it, because it belongs to another user: git config --global --add safe.directory FOLDER"
+    : "it is no git repository: give the folder of one";

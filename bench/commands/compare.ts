@@ -2,9 +2,9 @@ import { writeFileSync } from "node:fs";
 import { UsageError } from "../../shared/errors.ts";
 import { type AppOptions, appsIn, appsOf, askedOf } from "../ask/apps.ts";
 import type { Workload } from "../ask/endpoints.ts";
-import { checkOut, type Side } from "../ask/sides.ts";
+import { checkOut, HeadError, type Side } from "../ask/sides.ts";
 import { onStore, parseEither, SERVERS, type TargetSpec } from "../ask/targets.ts";
-import { EXIT, gateDeciding, gateOf } from "../judge/gate.ts";
+import { type Also, EXIT, failuresOf, gateDeciding, gateOf } from "../judge/gate.ts";
 import { endpointsOf, unique } from "../plan/plan.ts";
 import { GATE_SECONDS, pairEndpoints } from "../plan/presets.ts";
 import { compareUntilDecided } from "../run/pairs.ts";
@@ -12,7 +12,8 @@ import { withTargets } from "../run/restart.ts";
 import { closeSession, type Session } from "../run/session.ts";
 import { differenceOf } from "../run/targets/target.ts";
 import { nameAt } from "../run/targets/url.ts";
-import { change, type GateReport, gateMarkdown, gateReport, gateText } from "../tell/gate.ts";
+import { capital } from "../tell/format.ts";
+import { atMost, failureLine, gateMarkdown, gateReport, gateText } from "../tell/gate.ts";
 import { outcome } from "../tell/lines.ts";
 import { type PairOptions, pairSession } from "./pair.ts";
 import { buildStacks } from "./stacks.ts";
@@ -28,6 +29,9 @@ export interface CompareOptions extends Omit<PairOptions, "seconds">, AppOptions
   readonly json?: string | true;
   readonly markdown?: string | true;
   readonly differentAnswers?: true;
+  readonly also?: Also;
+  readonly failUndecided?: true;
+  readonly copy?: string[];
 }
 
 /** Time limit per endpoint. */
@@ -37,14 +41,14 @@ type Named = Pick<Side, "name" | "commit">;
 
 /** `compare`. @returns what to exit with. @throws UsageError, and a gate only if it is interrupted */
 export async function compare(names: readonly string[], options: CompareOptions, signal: AbortSignal): Promise<number> {
-  const { ref, failAbove, repo, json, markdown } = options;
+  const { ref, failAbove, repo, copy } = options;
   if (ref === undefined && names.length !== 2) {
     throw new UsageError("compare takes two servers: name both, or give --ref for two commits of an app");
   }
   try {
     if (ref === undefined) return await ofServers(names as [string, string], options, signal);
     if (names.length > 0) throw new UsageError(`--ref compares commits: leave out ${names.join(" ")}`);
-    const { sides, remove } = checkOut(repo, ref);
+    const { sides, remove } = checkOut(repo, ref, copy);
     try {
       const [base, head] = sides;
       const asked = { ...options, ...(askedOf(options).endpoints.length === 0 && { endpoints: ["/"] }) };
@@ -56,13 +60,18 @@ export async function compare(names: readonly string[], options: CompareOptions,
     }
   } catch (error) {
     if (failAbove === undefined || signal.aborted || !(error instanceof UsageError)) throw error;
-    const reason = error.message;
-    console.error(reason);
-    const record = `${JSON.stringify({ version: 2, verdict: "not measured", reason, failAbove }, null, 2)}\n`;
-    if (json) give(json, record);
-    if (typeof markdown === "string") give(markdown, `**Not measured:** ${reason}\n`);
-    return EXIT["not measured"];
+    return refuse(error, options);
   }
+}
+
+/** What cannot be measured passes no gate: a later commit that fails where the one before does not is the later one's fault. */
+function refuse(error: UsageError, { failAbove, json, markdown }: CompareOptions): number {
+  const verdict = error instanceof HeadError ? "failed" : "not measured";
+  const reason = error.message;
+  console.error(reason);
+  if (json) give(json, `${JSON.stringify({ version: 2, verdict, reason, failAbove }, null, 2)}\n`);
+  if (typeof markdown === "string") give(markdown, `**${capital(verdict)}:** ${reason}\n`);
+  return EXIT[verdict];
 }
 
 async function ofServers([a, b]: readonly [string, string], options: CompareOptions, signal: AbortSignal) {
@@ -97,37 +106,66 @@ const RATE = 0.3;
 /** Of a slice at that rate. */
 const RATE_SECONDS = 0.5;
 
-/** Compares two targets as a change and what was before, the latter as two copies unless it runs already. @returns what to exit with. */
+/** Compares two targets as a change and what was before, the latter as two copies unless it runs already. @returns what to exit with. @throws UsageError */
 async function gate(
   [head, base]: readonly [TargetSpec, TargetSpec],
   sides: { readonly base: Named; readonly head: Named },
   options: CompareOptions,
   signal: AbortSignal,
 ): Promise<number> {
-  const { failAbove = null, json, markdown, differentAnswers, workload } = options;
+  const { failAbove = null, also = {}, failUndecided, json, markdown, workload } = options;
   const many = askedOf(options).endpoints.length || pairEndpoints(workload).length;
   const limitSeconds = (options.seconds ?? (failAbove === null ? SECONDS : GATE_SECONDS)) * many;
+  console.error(atMost(head.name, base.name, many, limitSeconds));
   const specs = base.kind === "url" ? [head, base] : [head, base, base];
   const session = await pairSession(options, specs, limitSeconds, signal, { latencyAt: RATE });
   Object.assign(session.manifest.plan.amount, { soloSeconds: RATE_SECONDS });
   try {
-    const [difference] = await differencesIn(session);
-    if (difference && !differentAnswers) throw new UsageError(`${difference}: fix that, or give --different-answers`);
-    const deciding = failAbove === null ? {} : gateDeciding(failAbove);
+    await checkSides(session, options);
+    const deciding = failAbove === null ? {} : { ...gateDeciding(failAbove), mustAnswer: true };
     const outcomes = await compareUntilDecided(session, { limitSeconds, family: many, ...deciding });
-    const { verdicts, verdict, suspect } = gateOf(outcomes, failAbove);
-    const reason = suspect?.guard
-      ? `a copy of ${sides.base.name} came out different from it at ${suspect.endpoint}: ${change({ ...suspect.guard.ratio, ratio: suspect.guard.ratio.estimate })}, so nothing here can be trusted`
-      : null;
-    const report: GateReport = gateReport(session, sides, outcomes, { verdict, reason, failAbove }, verdicts);
+    if (failAbove !== null) throwFailures(session, head.name);
+    const report = gateReport(session, sides, gateOf(outcomes, failAbove), {
+      failAbove,
+      also: limitsFor(also, failAbove),
+    });
     session.progress.stop();
     if (json !== true && markdown !== true) console.log(gateText(report));
     if (json) give(json, `${JSON.stringify(report, null, 2)}\n`);
     if (markdown) give(markdown, gateMarkdown(report));
-    return verdict === null ? 0 : EXIT[verdict];
+    const { verdict } = report;
+    return verdict === null ? 0 : verdict === "undecided" && failUndecided ? EXIT.slower : EXIT[verdict];
   } finally {
     await closeSession(session);
   }
+}
+
+/** What has no limit of its own has that of --fail-above. */
+const limitsFor = (also: Also, failAbove: number | null): Also =>
+  Object.fromEntries(
+    Object.entries(also).map(([what, limit]) => [what, Number.isNaN(limit) ? (failAbove ?? limit) : limit]),
+  );
+
+/** Each side is started and asked each endpoint, the base first: what then fails is the later commit's. @throws UsageError, HeadError */
+async function checkSides(session: Session, { differentAnswers, failAbove }: CompareOptions): Promise<void> {
+  const [, base] = session.manifest.plan.targets;
+  if (base) await withTargets(session, [base], async () => {});
+  try {
+    const [difference] = await differencesIn(session);
+    if (difference && !differentAnswers) throw new UsageError(`${difference}: fix that, or give --different-answers`);
+  } catch (error) {
+    if (failAbove === undefined || session.signal.aborted || !(error instanceof UsageError)) throw error;
+    throw new HeadError(error.message);
+  }
+}
+
+/** @throws UsageError if requests to the base failed, or it is gone; HeadError likewise */
+function throwFailures({ manifest: { turns, left } }: Session, head: string): void {
+  const gone = left.map(({ name, reason }) => ({ name, text: `${name} ended: ${reason}` }));
+  const failing = failuresOf(turns).map((one) => ({ name: one.name, text: failureLine(one) }));
+  const all = [...gone, ...failing];
+  const first = all.find(({ name }) => name !== head) ?? all[0];
+  if (first) throw new (first.name === head ? HeadError : UsageError)(first.text);
 }
 
 /** How the first two targets answer differently, endpoint by endpoint; each is started once for that. */

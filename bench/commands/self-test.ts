@@ -1,6 +1,6 @@
+import { parseTarget, SERVERS, type TargetSpec } from "../ask/targets.ts";
 import { GATE_SECONDS, PAIR_ENDPOINTS } from "../plan/presets.ts";
 import { closeSession, newSession, type Session } from "../run/session.ts";
-import { parseTarget, SERVERS, type TargetSpec } from "../ask/targets.ts";
 import { compareWithAlone } from "../self-test/alone.ts";
 import { type GateFinding, testGates } from "../self-test/gates.ts";
 import { measureSchedules, scheduledPlan } from "../self-test/schedules.ts";

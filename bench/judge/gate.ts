@@ -1,5 +1,9 @@
-/** What a gate says of a change: see docs/own-app.md. */
-import type { Outcome } from "./outcomes.ts";
+/** What a gate says of a change: see docs/ci-gate.md. */
+import type { Turns } from "../keep/manifest.ts";
+import type { Slice } from "../keep/slices.ts";
+import type { Compared, Outcome } from "./outcomes.ts";
+import { type Interval, mean, meanInterval } from "./statistics.ts";
+import { isFailing } from "./verdict.ts";
 
 export type GateVerdict = "slower" | "not slower" | "undecided";
 
@@ -10,23 +14,29 @@ export type GateVerdict = "slower" | "not slower" | "undecided";
  *   slower if it is below the limit, one-sided: that no endpoint is slower takes every one of them (an intersection-union
  *   test, Berger 1982), which needs no correction for their number
  */
-export function gateVerdict({ ratio, upper }: Pick<Outcome, "ratio" | "upper">, limit: number): GateVerdict {
+export function verdictBy({ ratio, upper }: Pick<Compared, "ratio" | "upper">, limit: number): GateVerdict {
   if (ratio.low > 1 && ratio.estimate > 1 + limit) return "slower";
   return upper < 1 + limit ? "not slower" : "undecided";
 }
 
-/** Of several endpoints the worst counts. */
+/** What decides: CPU time, and time per request too if a server waits, which CPU time does not show. */
+export const decidingOf = (one: Outcome): Compared[] => (one.isWaiting && one.time ? [one, one.time] : [one]);
+
+export const gateVerdict = (one: Outcome, limit: number): GateVerdict =>
+  worst(decidingOf(one).map((by) => verdictBy(by, limit)));
+
+/** Of several verdicts the worst counts. */
 export const worst = (verdicts: readonly GateVerdict[]): GateVerdict =>
   (["slower", "undecided"] as const).find((one) => verdicts.includes(one)) ?? "not slower";
 
-/** What a gate exits with. */
-export const EXIT = { "not slower": 0, slower: 1, undecided: 2, "not measured": 3 } as const;
+/** What a gate exits with: a later commit that fails must not pass either. */
+export const EXIT = { "not slower": 0, slower: 1, failed: 1, undecided: 2, "not measured": 3 } as const;
 
 /** What a gate found; the verdicts are of its endpoints, null if it was not asked for any. */
 export interface Gate {
   readonly outcomes: readonly Outcome[];
   readonly verdicts: readonly (GateVerdict | null)[];
-  readonly verdict: GateVerdict | "not measured" | null;
+  readonly verdict: keyof typeof EXIT | null;
   /** The endpoint at which two copies of one side came out different, so that nothing can be believed. */
   readonly suspect: Outcome | null;
 }
@@ -34,7 +44,8 @@ export interface Gate {
 /** @param failAbove 0.05 for 5 %, null if nothing is asked */
 export function gateOf(outcomes: readonly Outcome[], failAbove: number | null): Gate {
   const verdicts = outcomes.map((one) => (failAbove === null ? null : gateVerdict(one, failAbove)));
-  const suspect = outcomes.find(({ guard }) => guard?.state === "different") ?? null;
+  const isSuspect = (one: Outcome) => decidingOf(one).some(({ guard }) => guard?.state === "different");
+  const suspect = outcomes.find(isSuspect) ?? null;
   const verdict = failAbove === null ? null : suspect ? "not measured" : worst(verdicts.flatMap((one) => one ?? []));
   return { outcomes, verdicts, verdict, suspect };
 }
@@ -44,3 +55,86 @@ export const gateDeciding = (failAbove: number) => ({
   isDecided: (one: Outcome) => gateVerdict(one, failAbove) !== "undecided",
   isEnough: (one: Outcome) => gateVerdict(one, failAbove) === "slower",
 });
+
+/** Requests of one target that failed, at all endpoints together. */
+export interface Failures {
+  readonly name: string;
+  readonly requests: number;
+  readonly errors: number;
+  /** How many by status; "no answer" if a socket failed. */
+  readonly failed: Readonly<Record<string, number>>;
+}
+
+/** @returns targets that failed more than 1 request in 1,000 at an endpoint */
+export function failuresOf(turns: readonly Turns[]): Failures[] {
+  const failing = new Set(turns.filter(isFailing).map(({ name }) => name));
+  return [...failing].map((name) => {
+    const own = turns.filter((one) => one.name === name);
+    const total = (of: (one: Turns) => number) => own.reduce((sum, one) => sum + of(one), 0);
+    const statuses = new Set(own.flatMap(({ failed }) => Object.keys(failed)));
+    const failed = Object.fromEntries(
+      [...statuses].map((status) => [status, total(({ failed }) => failed[status] ?? 0)]),
+    );
+    return { name, requests: total(({ requests }) => requests), errors: total(({ errors }) => errors), failed };
+  });
+}
+
+/** Base and head, and head ÷ base with its 95 % interval; its limits are null if too few restarts leave it open. */
+export interface Measure {
+  readonly base: number;
+  readonly head: number;
+  readonly ratio: number;
+  readonly low: number | null;
+  readonly high: number | null;
+}
+
+/** A limit beyond all measure, as two restarts may leave it, says nothing. */
+export const limitsOf = ({ estimate, low, high }: Interval): Pick<Measure, "ratio" | "low" | "high"> =>
+  Number.isFinite(high) && high < 100 * low
+    ? { ratio: estimate, low, high }
+    : { ratio: estimate, low: null, high: null };
+
+/** Names of the two sides. */
+export interface SideNames {
+  readonly base: string;
+  readonly head: string;
+}
+
+/** Restart by restart, each side's mean; null if no restart has both. @param of a value of a slice, null if it was not seen */
+export function measureOf(
+  slices: readonly Slice[],
+  { base, head }: SideNames,
+  of: (slice: Slice) => number | null,
+): Measure | null {
+  const restarts = [...Map.groupBy(slices, ({ restart }) => restart).values()].flatMap((all) => {
+    const side = (isSide: (slice: Slice) => boolean) =>
+      mean(all.flatMap((slice) => (isSide(slice) && of(slice) ? [Math.log(of(slice) as number)] : [])));
+    const one = {
+      base: side(({ name, twinOf }) => name === base || twinOf === base),
+      head: side(({ name }) => name === head),
+    };
+    return Number.isNaN(one.base + one.head) ? [] : [one];
+  });
+  if (restarts.length === 0) return null;
+  return {
+    base: Math.exp(mean(restarts.map(({ base }) => base))),
+    head: Math.exp(mean(restarts.map(({ head }) => head))),
+    ...limitsOf(
+      meanInterval(
+        restarts.map(({ base, head }) => Math.exp(head - base)),
+        true,
+      ),
+    ),
+  };
+}
+
+/** What else may decide, and by how much it may be worse. */
+export type Also = Readonly<Partial<Record<"memory" | "p99", number>>>;
+
+/** @returns null if it is not asked, or was not seen */
+export function verdictOf(of: Measure | null, limit: number | undefined): GateVerdict | null {
+  if (of === null || limit === undefined) return null;
+  const { ratio: estimate, low, high } = of;
+  const upper = high ?? Number.POSITIVE_INFINITY;
+  return verdictBy({ ratio: { estimate, low: low ?? 0, high: upper }, upper }, limit);
+}

@@ -2,19 +2,26 @@
 import type { Turns } from "../keep/manifest.ts";
 import type { Window } from "../keep/windows.ts";
 import type { Scenario } from "../plan/plan.ts";
-import { compare, contrast, ERROR_RATE, type Interval, mean, type State, spreadOver, stateOf } from "./statistics.ts";
-import { changesIn, costOf, layoutOf, levelsOf, rateOf } from "./turns.ts";
+import {
+  compare,
+  contrast,
+  ERROR_RATE,
+  type Interval,
+  mean,
+  median,
+  type State,
+  spreadOver,
+  stateOf,
+} from "./statistics.ts";
+import { changesIn, costOf, type Layout, layoutOf, levelsOf, rateOf } from "./turns.ts";
 import { isFailing } from "./verdict.ts";
 
-/** What the first target is to the second at one scenario. */
-export interface Outcome {
-  readonly endpoint: string;
-  /** What is compared: CPU time per request, or time per request if that is not known of both. */
-  readonly by: "cpu" | "rate";
+/** What the first target costs ÷ what the second costs, by one measure. */
+export interface Compared {
   /** ln(cost of the first ÷ of the second), one per restart. */
   readonly logRatios: readonly number[];
-  /** CPU µs per request of the second, restart by restart; empty if it is not known. */
-  readonly baseUs: readonly number[];
+  /** What the second costs, restart by restart: CPU µs per request, or seconds per request. */
+  readonly base: readonly number[];
   readonly ratio: Interval;
   /** What the ratio is below, one-sided: that this holds at every endpoint needs no correction for their number. */
   readonly upper: number;
@@ -22,6 +29,17 @@ export interface Outcome {
   readonly smallestVisible: number;
   /** What a second copy of the second is to the first copy; null if there was none. */
   readonly guard: { readonly ratio: Interval; readonly state: State } | null;
+}
+
+/** What the first target is to the second at one scenario. */
+export interface Outcome extends Compared {
+  readonly endpoint: string;
+  /** What is compared: CPU time per request, or time per request if that is not known of both. */
+  readonly by: "cpu" | "rate";
+  /** Time per request, if they are compared by CPU time; null if not measured. */
+  readonly time: Compared | null;
+  /** Whether one of them has less than 85 % of a core's work to do while it is loaded: it waits for something, which CPU time does not show. */
+  readonly isWaiting: boolean;
   /** Whether the cost of one of them still changed while it was measured. */
   readonly isWarming: boolean;
 }
@@ -48,29 +66,64 @@ interface Measurement {
 }
 
 /** At each scenario; how much restarts vary is taken from all of them together. */
-export function outcomesOf(
-  scenarios: readonly Scenario[],
-  measured: Measurement,
-  sides: Sides,
+export function outcomesOf(scenarios: readonly Scenario[], measured: Measurement, sides: Sides, look: Look): Outcome[] {
+  const seen = scenarios.map((scenario) => seenAt(scenario, measured, sides));
+  const cpu = comparedOf(
+    seen.map(({ cpu }) => cpu),
+    sides,
+    look,
+  );
+  const time = comparedOf(
+    seen.map(({ time }) => time),
+    sides,
+    look,
+  );
+  return seen.map(({ endpoint, isWaiting, isWarming }, i) => {
+    const [byCpu = null, byTime = null] = [cpu[i], time[i]];
+    const common = { endpoint, isWaiting, isWarming };
+    if (byCpu) return { ...common, ...byCpu, by: "cpu", time: byTime };
+    return { ...common, ...(byTime ?? NOT_MEASURED), by: byTime ? "rate" : "cpu", time: null };
+  });
+}
+
+const NOT_MEASURED: Compared = {
+  logRatios: [],
+  base: [],
+  ratio: { estimate: Number.NaN, low: Number.NaN, high: Number.NaN },
+  upper: Number.NaN,
+  state: "undecided",
+  smallestVisible: Number.NaN,
+  guard: null,
+};
+
+/** Part of the error rate with which two equal copies are taken for different ones: then nothing at all is said. */
+const GUARD = 0.2;
+
+type Weights = Readonly<Record<string, number>>;
+
+/** @param layouts by scenario; null if one of them was not measured in two restarts, as if it is gone */
+function comparedOf(
+  layouts: readonly (Layout | null)[],
+  { first, second, copy }: Sides,
   { family, share }: Look,
-): Outcome[] {
-  const tables = scenarios.map((scenario) => tableOf(scenario, measured, sides));
-  const spread = spreadOver(tables.flatMap((table) => table?.comparison ?? []));
+): (Compared | null)[] {
+  const comparisons = layouts.map((layout) => layout && compare(layout.measured));
+  const spread = spreadOver(comparisons.flatMap((one) => one ?? []));
   const error = share * ERROR_RATE;
-  const { first, second, copy } = sides;
-  const base: Weights = copy === null ? { [second]: -1 } : { [second]: -0.5, [copy]: -0.5 };
-  return tables.map((table, i) => {
-    const endpoint = (scenarios[i] as Scenario).name;
-    if (table === null) return { endpoint, ...NOT_MEASURED };
-    const { comparison, ...known } = table;
-    const of = (weights: Weights, by: number) => contrast(comparison, weights, spread, by);
-    const { ratio, smallestVisible } = of({ [first]: 1, ...base }, error / family);
-    const guard = copy === null ? null : of({ [copy]: 1, [second]: -1 }, (error * GUARD) / family).ratio;
+  const weights: Weights = { [first]: 1, [second]: copy === null ? -1 : -0.5, ...(copy !== null && { [copy]: -0.5 }) };
+  return layouts.map((layout, i) => {
+    const comparison = comparisons[i];
+    if (!layout || !comparison) return null;
+    const { ratio, smallestVisible } = contrast(comparison, weights, spread, error / family);
+    const guard =
+      copy === null ? null : contrast(comparison, { [copy]: 1, [second]: -1 }, spread, (error * GUARD) / family).ratio;
+    const of = (name: string) => layout.measured.find((one) => one.name === name)?.perRestart ?? [];
+    const [base, again] = [of(second), of(copy ?? second)];
     return {
-      ...known,
-      endpoint,
+      logRatios: of(first).map((ln, r) => ln - mean([base[r] as number, again[r] as number])),
+      base: [...levelsOf(layout, second).values()],
       ratio,
-      upper: of({ [first]: 1, ...base }, error).upper,
+      upper: contrast(comparison, weights, spread, error).upper,
       state: stateOf(ratio),
       smallestVisible,
       guard: guard && { ratio: guard, state: stateOf(guard) },
@@ -78,42 +131,27 @@ export function outcomesOf(
   });
 }
 
-type Weights = Readonly<Record<string, number>>;
+/** A server that has less to do is not at its limit. */
+const AT_LIMIT = 0.85;
 
-const NOT_MEASURED = {
-  by: "cpu",
-  logRatios: [],
-  baseUs: [],
-  ratio: { estimate: Number.NaN, low: Number.NaN, high: Number.NaN },
-  upper: Number.NaN,
-  state: "undecided",
-  smallestVisible: Number.NaN,
-  guard: null,
-  isWarming: false,
-} as const;
-
-/** Part of the error rate with which two equal copies are taken for different ones: then nothing at all is said. */
-const GUARD = 0.2;
-
-/** @returns null if one of them was not measured in two restarts, as if it is gone */
-function tableOf({ name }: Scenario, measured: Measurement, { first, second, copy }: Sides) {
+function seenAt({ name }: Scenario, measured: Measurement, { first, second, copy }: Sides) {
   const turns = measured.turns.filter(({ scenario }) => scenario === name);
   // A restart in which requests failed does not count.
   const failed = new Set(turns.filter(isFailing).map(({ restart }) => restart));
   const windows = measured.windows.filter(({ scenario, restart }) => scenario === name && !failed.has(restart));
   const names = [first, second, ...(copy === null ? [] : [copy])];
-  const known = layoutOf(windows, costOf);
-  const isByCpu = names.every((one) => known.measured.some(({ name }) => name === one));
-  const layout = isByCpu ? known : layoutOf(windows, (window) => 1 / (rateOf(window) ?? Number.NaN));
-  const comparison = compare(layout.measured);
-  const of = (one: string | null) => layout.measured.find(({ name }) => name === one)?.perRestart;
-  const [head, base, again] = [of(first), of(second), of(copy)];
-  if (!comparison || !head || !base || (copy !== null && !again)) return null;
+  const whole = (layout: Layout) =>
+    names.every((one) => layout.measured.some(({ name }) => name === one)) ? layout : null;
+  const cpu = whole(layoutOf(windows, costOf));
+  const time = whole(layoutOf(windows, (window) => 1 / (rateOf(window) ?? Number.NaN)));
+  const busy = (side: string) =>
+    median(windows.flatMap(({ name, cpuUs, seconds }) => (name === side && cpuUs ? [cpuUs / 1e6 / seconds] : [])));
+  const layout = cpu ?? time;
   return {
-    comparison,
-    by: isByCpu ? ("cpu" as const) : ("rate" as const),
-    logRatios: head.map((ln, r) => ln - mean([base, again ?? base].map((side) => side[r] as number))),
-    baseUs: isByCpu ? [...levelsOf(layout, second).values()] : [],
-    isWarming: changesIn(layout).warming.size > 0,
+    endpoint: name,
+    cpu,
+    time,
+    isWaiting: cpu !== null && names.some((one) => busy(one) < AT_LIMIT),
+    isWarming: layout !== null && changesIn(layout).warming.size > 0,
   };
 }

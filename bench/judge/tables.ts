@@ -5,14 +5,7 @@ import type { Verdict } from "../keep/verdict.ts";
 import type { Window } from "../keep/windows.ts";
 import { type Histogram, percentile } from "../load/histogram.ts";
 import type { Level } from "../plan/plan.ts";
-import {
-  type Comparison,
-  compare,
-  type Interval,
-  mean,
-  pooledMeans,
-  type Standing,
-} from "./statistics.ts";
+import { type Comparison, compare, type Interval, mean, pooledMeans, type Standing } from "./statistics.ts";
 import { changesIn, costOf, type Layout, layoutOf, levelsOf, rateOf } from "./turns.ts";
 import { explain, isFailing, UNRANKED } from "./verdict.ts";
 

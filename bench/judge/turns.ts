@@ -66,6 +66,17 @@ export function layoutOf(windows: readonly Window[], value: (window: Window) => 
   };
 }
 
+/** @param series ln cost of each server, round by round @returns how well their levels are known, ln scale: about one standard error of a median */
+export function errorOf(series: readonly (readonly number[])[]): number {
+  const { rows, columns } = polish(series);
+  const residuals = series.flatMap((of, i) =>
+    of.map((ln, r) => Math.abs(ln - (rows[i] as number) - (columns[r] as number))),
+  );
+  return (MEDIAN_ERROR * mean(residuals)) / Math.sqrt(columns.length);
+}
+/** Of n normal values, whose mean distance from their middle is 0.8 sd: 1.25 sd ÷ √n. */
+const MEDIAN_ERROR = 1.57;
+
 /** How much a cost changed from the first half of a restart's rounds to the second, ln scale. */
 function changeOf(costs: readonly number[]): number {
   const half = Math.floor(costs.length / 2);

@@ -73,6 +73,8 @@ export interface Turns {
   /** All that its generator saw, warm-up included. */
   readonly requests: number;
   readonly errors: number;
+  /** Failed requests by status; "no answer" if a socket failed. */
+  readonly failed: Readonly<Record<string, number>>;
   /** CPU µs per second between its windows, while it is asked nothing; null if it cannot be seen. */
   readonly restUsPerSecond: number | null;
 }

@@ -11,6 +11,8 @@ export interface Load {
   readonly requests: number;
   /** Requests without a 2xx answer. */
   readonly errors: number;
+  /** Of them, how many got which status; "no answer" if a socket failed. Absent if the generator does not say. */
+  readonly failed?: Readonly<Record<string, number>>;
   /** Requests answered by 429 or 503. */
   readonly refused: number;
   readonly seconds: number;
@@ -173,6 +175,11 @@ export function toLoad(
     startedAt: Date.parse(result.StartTime),
     requests: Count,
     errors: Count - good,
+    failed: Object.fromEntries(
+      Object.entries(result.RetCodes)
+        .filter(([code]) => !/^2\d\d$/.test(code))
+        .map(([code, n]) => [code === "-1" ? "no answer" : code, n]),
+    ),
     refused: answered(/^(429|503)$/),
     seconds,
     averageMs: Avg * 1e3,

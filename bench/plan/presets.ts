@@ -16,7 +16,7 @@ export interface Amount {
 
 /** Chosen from a pilot of what varies between restarts and between windows: see docs/method.md. */
 export const PRESETS = {
-  quick: { minutes: 5, warmRequests: 30_000, turnMs: 150, soloSeconds: 0.08, twin: false },
+  quick: { minutes: 5, warmRequests: 30_000, turnMs: 200, soloSeconds: 0.1, twin: false },
   standard: { minutes: 15, warmRequests: 40_000, turnMs: 250, soloSeconds: 0.15, twin: true },
   full: { minutes: 90, warmRequests: 60_000, turnMs: 400, soloSeconds: 0.3, twin: true },
 } as const satisfies Record<string, Amount>;

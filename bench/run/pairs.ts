@@ -1,4 +1,5 @@
 /** Two targets, or one and two copies of another, restarted until every endpoint is decided or the time is up. */
+import { failuresOf } from "../judge/gate.ts";
 import { type Outcome, outcomesOf } from "../judge/outcomes.ts";
 import { shareOf } from "../judge/statistics.ts";
 import { measure } from "./measure.ts";
@@ -13,6 +14,8 @@ export interface Deciding {
   readonly isEnough?: (one: Outcome) => boolean;
   /** How many intervals are to hold at once, with 95 %. */
   readonly family?: number;
+  /** Whether failed requests, or a target that is gone, end it. */
+  readonly mustAnswer?: boolean;
 }
 
 const isNotUndecided = ({ state }: Outcome): boolean => state !== "undecided";
@@ -20,7 +23,7 @@ const isNotUndecided = ({ state }: Outcome): boolean => state !== "undecided";
 /** @param session of a plan with just these targets: the first, the second, and perhaps its copy. */
 export async function compareUntilDecided(
   session: Session,
-  { limitSeconds, isDecided = isNotUndecided, isEnough = () => false, family = 1 }: Deciding,
+  { limitSeconds, isDecided = isNotUndecided, isEnough = () => false, family = 1, mustAnswer = false }: Deciding,
 ): Promise<Outcome[]> {
   const { manifest } = session;
   const { scenarios } = manifest.plan;
@@ -34,6 +37,7 @@ export async function compareUntilDecided(
       { family, share },
     );
   const open = () => {
+    if (mustAnswer && (manifest.left.length > 0 || failuresOf(manifest.turns).length > 0)) return [];
     const share = shareOf(manifest.restarts, false);
     for (const [i, one] of share > 0 ? look(share).entries() : [])
       if (!decided.has(i) && isDecided(one)) decided.set(i, one);

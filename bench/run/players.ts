@@ -25,6 +25,7 @@ export interface Player {
 export interface Seen {
   readonly requests: number;
   readonly errors: number;
+  readonly failed: Readonly<Record<string, number>>;
   /** What a window's work is divided by. */
   readonly workPerRequest: number;
   readonly restUsPerSecond: number | null;
@@ -106,10 +107,11 @@ async function playWith(
     end: async () => {
       const output = JSON.parse(await generator.end());
       const seen = isSequence(endpoint) ? k6.toLoad(output) : fortio.toLoad(output, { connections: output.NumThreads });
-      const { requests, errors } = seen;
+      const { requests, errors, failed = {} } = seen;
       return {
         requests,
         errors,
+        failed,
         workPerRequest: session.sizes.get(endpoint) ?? GUESSED_BYTES,
         restUsPerSecond: rest.usPerSecond(),
       };
@@ -242,6 +244,6 @@ async function startRuns(session: Session, { restart, scenario, target }: Game):
       const cpuUs = cpuUsPerRequest && cpuUsPerRequest * slice.requests;
       return { seconds, work: slice.requests, cpuUs, databaseUs, poolerUs };
     },
-    end: async () => ({ requests, errors, workPerRequest: 1, restUsPerSecond: null }),
+    end: async () => ({ requests, errors, failed: {}, workPerRequest: 1, restUsPerSecond: null }),
   };
 }

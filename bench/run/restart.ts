@@ -4,6 +4,7 @@ import { WORKLOADS } from "../ask/endpoints.ts";
 import type { TargetSpec } from "../ask/targets.ts";
 import { openEngine } from "../host/engine.ts";
 import { takeFingerprint } from "../host/machine/fingerprint.ts";
+import { errorOf } from "../judge/turns.ts";
 import { appendWindows, type Window } from "../keep/windows.ts";
 import { endpointsOf, isPaused, orderOf, type Plan, randomOf, type Scenario } from "../plan/plan.ts";
 import { calibrateGenerator } from "./calibrate.ts";
@@ -226,19 +227,25 @@ async function leave(
 
 /** Fewer rounds than this say too little; more are worth less than another restart. */
 const LEAST_ROUNDS = 6;
-const MOST_ROUNDS = 24;
+const MOST_ROUNDS = 20;
 
 /** The first rounds, in which caches and compilers come to what is asked now, do not count. */
 const FIRST_PART = 0.25;
+/** Rounds go on until levels are known to about so much, ln scale: collectors and compilers burst into windows of light requests. */
+const ENOUGH = 0.025;
 
 async function playRounds(session: Session, restart: number, scenario: Scenario, players: Player[]): Promise<Rounds> {
   const { plan } = session.manifest;
   const wanted = roundsFor(plan, scenario, players);
   const order = randomOf(plan.seed, 1_000 * restart + plan.scenarios.indexOf(scenario));
   const rounds: ReadonlyMap<string, Played>[] = [];
-  while (rounds.length < wanted)
-    rounds.push(await playRound(session, restart, scenario, order.shuffle(players), players));
   const first = Math.floor(wanted * FIRST_PART);
+  const isEnough = () =>
+    !isPaused(plan, scenario) ||
+    rounds.length >= MOST_ROUNDS ||
+    errorOf(costsOf(rounds.slice(first), players)) < ENOUGH;
+  while (rounds.length < wanted || !isEnough())
+    rounds.push(await playRound(session, restart, scenario, order.shuffle(players), players));
   return { players, rounds, first };
 }
 
@@ -247,6 +254,15 @@ function roundsFor(plan: Plan, scenario: Scenario, players: readonly Player[]): 
   const meanMs = players.reduce((sum, { windowMs }) => sum + windowMs, 0) / players.length;
   return Math.min(MOST_ROUNDS, Math.max(LEAST_ROUNDS, Math.round(plan.amount.turnMs / meanMs)));
 }
+
+/** ln cost of each player, round by round. */
+const costsOf = (rounds: readonly ReadonlyMap<string, Played>[], players: readonly Player[]) =>
+  players.map(({ target: { name } }) =>
+    rounds.map((round) => {
+      const { cpuUs, seconds, work } = round.get(name) as Played;
+      return Math.log((cpuUs ?? seconds) / work);
+    }),
+  );
 
 /** One window for each. One that is gone is taken out of `players`, and its windows with it. */
 async function playRound(
@@ -289,13 +305,14 @@ async function keepTurns(session: Session, restart: number, scenario: Scenario, 
   const all: Window[] = [];
   for (const player of players) {
     const { target } = player;
-    const { requests, errors, workPerRequest, restUsPerSecond } = await player.end();
+    const { requests, errors, failed, workPerRequest, restUsPerSecond } = await player.end();
     const common = { restart, scenario: scenario.name, name: target.name };
     manifest.turns.push({
       ...common,
       windowMs: player.windowMs,
       requests,
       errors,
+      failed,
       restUsPerSecond,
     });
     for (const [n, round] of rounds.entries()) {

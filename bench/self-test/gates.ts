@@ -1,4 +1,4 @@
-import { type GateVerdict, gateDeciding, gateOf } from "../judge/gate.ts";
+import { type Gate, gateDeciding, gateOf } from "../judge/gate.ts";
 import type { Outcome } from "../judge/outcomes.ts";
 import { compareUntilDecided } from "../run/pairs.ts";
 import { type Bench, HANDICAP, handicapsOf, pairOf } from "./self-test.ts";
@@ -7,7 +7,7 @@ import { type Bench, HANDICAP, handicapsOf, pairOf } from "./self-test.ts";
 export interface GateFinding {
   readonly server: string;
   readonly handicap: number;
-  readonly verdict: GateVerdict | "not measured";
+  readonly verdict: NonNullable<Gate["verdict"]>;
   readonly seconds: number;
   readonly outcomes: readonly Pick<Outcome, "endpoint" | "logRatios">[];
 }

@@ -54,9 +54,9 @@ export function pairOf(server: string, handicapUs: Record<string, number>): [Loc
 }
 
 /** @param outcomes of two equal copies @returns µs per path pattern that are 5 % of what a request costs */
-export const handicapsOf = (outcomes: readonly Pick<Outcome, "endpoint" | "baseUs">[]): Record<string, number> =>
+export const handicapsOf = (outcomes: readonly Pick<Outcome, "endpoint" | "base">[]): Record<string, number> =>
   Object.fromEntries(
-    outcomes.map(({ endpoint, baseUs }) => [endpoint.replace(/\/\d+$/, "/:size"), HANDICAP * mean(baseUs)]),
+    outcomes.map(({ endpoint, base }) => [endpoint.replace(/\/\d+$/, "/:size"), HANDICAP * mean(base)]),
   );
 
 /**

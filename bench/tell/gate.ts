@@ -1,28 +1,30 @@
 /** What a change costs: the record that --json prints, and the same as a table. */
 import { markdownTable } from "markdown-table";
-import type { GateVerdict } from "../judge/gate.ts";
-import type { Outcome } from "../judge/outcomes.ts";
-import { type Interval, mean, meanInterval, median } from "../judge/statistics.ts";
+import {
+  type Also,
+  type Failures,
+  type Gate,
+  type GateVerdict,
+  limitsOf,
+  type Measure,
+  measureOf,
+  verdictBy,
+  verdictOf,
+  worst,
+} from "../judge/gate.ts";
+import type { Compared } from "../judge/outcomes.ts";
+import { mean, median } from "../judge/statistics.ts";
 import type { Manifest } from "../keep/manifest.ts";
 import type { Slice } from "../keep/slices.ts";
 import { count } from "./format.ts";
 import { machineLine } from "./machine.ts";
 import { renderText } from "./text.ts";
 
-/** Base and head, and head ÷ base with its 95 % interval; its limits are null where too few restarts leave it open. */
-export interface Measure {
-  readonly base: number;
-  readonly head: number;
-  readonly ratio: number;
-  readonly low: number | null;
-  readonly high: number | null;
-}
-
 /** Version 2 of the record: docs/gate.schema.json. */
 export interface GateReport {
   readonly version: 2;
-  /** Null where nothing was asked: no --fail-above. */
-  readonly verdict: GateVerdict | "not measured" | null;
+  /** Null if nothing was asked: no --fail-above. */
+  readonly verdict: Gate["verdict"];
   /** Why it could not be measured. */
   readonly reason: string | null;
   readonly failAbove: number | null;
@@ -38,22 +40,33 @@ export interface GateReport {
   readonly endpoints: readonly {
     readonly endpoint: string;
     readonly verdict: GateVerdict | null;
-    /** CPU µs per request. */
-    readonly cpuUs: Measure;
+    /** CPU µs per request; null if it cannot be read of both. */
+    readonly cpuUs: Judged | null;
+    /** Requests per second at full load; they decide as well if a server waits. */
+    readonly perSecond: Judged | null;
+    /** Whether a server waits for something while it is loaded. */
+    readonly waiting: boolean;
     /** At a fixed rate per second, the same for both. */
-    readonly p99Ms: (Measure & { readonly rate: number }) | null;
+    readonly p99Ms: (Judged & { readonly rate: number }) | null;
+    /** Of the CPU time, what the kernel had; bytes of an answer; context switches per request: what a change may come from. */
+    readonly kernelUs: Measure | null;
+    readonly bytes: Measure | null;
+    readonly switches: Measure | null;
     /** A second copy of base ÷ the first; nothing but the instrument's noise. */
     readonly guard: Pick<Measure, "ratio" | "low" | "high"> | null;
     /** Whether the cost of one of them still changed while it was measured. */
     readonly warming: boolean;
   }[];
   /** After load, and the most since the start. */
-  readonly rssBytes: Measure | null;
+  readonly rssBytes: Judged | null;
   readonly peakRssBytes: Measure | null;
   readonly startupMs: Measure | null;
 }
 
-type Names = { readonly base: string; readonly head: string };
+/** With a verdict if it was asked to decide. */
+export interface Judged extends Measure {
+  readonly verdict: GateVerdict | null;
+}
 
 /** What a gate measured. */
 export interface GateRun {
@@ -61,19 +74,56 @@ export interface GateRun {
   readonly slices: readonly Slice[];
 }
 
-/** @param verdicts one per outcome, null if nothing was asked */
+/** What was asked. */
+export interface Asked {
+  readonly failAbove: number | null;
+  readonly also: Also;
+}
+
 export function gateReport(
   { manifest, slices }: GateRun,
   { base, head }: Pick<GateReport, "base" | "head">,
-  outcomes: readonly Outcome[],
-  asked: Pick<GateReport, "verdict" | "reason" | "failAbove">,
-  verdicts: readonly (GateVerdict | null)[],
+  { outcomes, verdicts, verdict, suspect }: Gate,
+  { failAbove, also }: Asked,
 ): GateReport {
   const names = { base: base.name, head: head.name };
   const takenTimes = slices.flatMap(({ taken }) => taken ?? []);
+  const judged = (of: Measure | null, limit?: number): Judged | null => of && { ...of, verdict: verdictOf(of, limit) };
+  const endpoints = outcomes.map((one, i): GateReport["endpoints"][number] => {
+    const at = slices.filter(({ scenario }) => scenario === one.endpoint);
+    const [cpu, time] = one.by === "cpu" ? [one, one.time] : [null, one];
+    const p99 = judged(
+      measureOf(at, names, ({ p99Ms }) => p99Ms),
+      also.p99,
+    );
+    const by = (of: Compared) => (failAbove === null ? null : verdictBy(of, failAbove));
+    return {
+      endpoint: one.endpoint,
+      verdict: verdicts[i] ?? null,
+      cpuUs: cpu && cpu.base.length > 0 ? { ...measureIn(cpu), verdict: by(cpu) } : null,
+      perSecond: time && { ...inverse(measureIn(time)), verdict: one.isWaiting || !cpu ? by(time) : null },
+      waiting: one.isWaiting,
+      p99Ms: p99 && { ...p99, rate: at[0]?.targetRate ?? 0 },
+      kernelUs: measureOf(at, names, ({ kernelUsPerRequest }) => kernelUsPerRequest),
+      bytes: measureOf(at, names, ({ bytesPerRequest }) => bytesPerRequest),
+      switches: measureOf(at, names, ({ switchesPerRequest }) => switchesPerRequest),
+      guard: one.guard && limitsOf(one.guard.ratio),
+      warming: one.isWarming,
+    };
+  });
+  const rss = judged(
+    measureOf(slices, names, ({ rssBytes }) => rssBytes),
+    also.memory,
+  );
+  const others = [...endpoints.flatMap(({ p99Ms }) => p99Ms?.verdict ?? []), ...(rss?.verdict ? [rss.verdict] : [])];
+  const isOpen = verdict === "slower" || verdict === "not slower" || verdict === "undecided";
   return {
     version: 2,
-    ...asked,
+    verdict: isOpen ? worst([verdict, ...others]) : verdict,
+    reason: suspect?.guard
+      ? `a copy of ${base.name} came out different from it at ${suspect.endpoint}: ${change(limitsOf(suspect.guard.ratio))}, so nothing here can be trusted`
+      : null,
+    failAbove,
     base,
     head,
     run: manifest.run,
@@ -81,56 +131,26 @@ export function gateReport(
     restarts: manifest.restarts,
     seconds: manifest.seconds.total,
     taken: takenTimes.length > 0 ? median(takenTimes) : null,
-    endpoints: outcomes.map((one, i) => {
-      const at = slices.filter(({ scenario }) => scenario === one.endpoint);
-      const baseUs = one.baseUs.length > 0 ? Math.exp(mean(one.baseUs.map(Math.log))) : Number.NaN;
-      const p99 = measureOf(at, names, "p99Ms");
-      return {
-        endpoint: one.endpoint,
-        verdict: verdicts[i] ?? null,
-        cpuUs: { base: baseUs, head: baseUs * one.ratio.estimate, ...limitsOf(one.ratio) },
-        p99Ms: p99 && { ...p99, rate: at[0]?.targetRate ?? 0 },
-        guard: one.guard && limitsOf(one.guard.ratio),
-        warming: one.isWarming,
-      };
-    }),
-    rssBytes: measureOf(slices, names, "rssBytes"),
-    peakRssBytes: measureOf(slices, names, "peakRssBytes"),
-    startupMs: measureOf(slices, names, "startupMs"),
+    endpoints,
+    rssBytes: rss,
+    peakRssBytes: measureOf(slices, names, ({ peakRssBytes }) => peakRssBytes),
+    startupMs: measureOf(slices, names, ({ startupMs }) => startupMs),
   };
 }
 
-/** A limit beyond all measure, as two restarts may leave it, says nothing. */
-const limitsOf = ({ estimate, low, high }: Interval): Pick<Measure, "ratio" | "low" | "high"> =>
-  Number.isFinite(high) && high < 100 * low
-    ? { ratio: estimate, low, high }
-    : { ratio: estimate, low: null, high: null };
-
-/** Restart by restart, each side's mean; null if no restart has both. */
-function measureOf(
-  slices: readonly Slice[],
-  { base, head }: Names,
-  field: "p99Ms" | "rssBytes" | "peakRssBytes" | "startupMs",
-): Measure | null {
-  const restarts = [...Map.groupBy(slices, ({ restart }) => restart).values()].flatMap((all) => {
-    const of = (isSide: (slice: Slice) => boolean) =>
-      mean(all.flatMap((slice) => (isSide(slice) && slice[field] ? [Math.log(slice[field])] : [])));
-    const isBase = ({ name, twinOf }: Slice) => name === base || twinOf === base;
-    const one = { base: of(isBase), head: of(({ name }) => name === head) };
-    return Number.isNaN(one.base + one.head) ? [] : [one];
-  });
-  if (restarts.length === 0) return null;
-  return {
-    base: Math.exp(mean(restarts.map(({ base }) => base))),
-    head: Math.exp(mean(restarts.map(({ head }) => head))),
-    ...limitsOf(
-      meanInterval(
-        restarts.map(({ base, head }) => Math.exp(head - base)),
-        true,
-      ),
-    ),
-  };
+/** Base and head in the unit of what was compared. */
+function measureIn({ base, ratio }: Compared): Measure {
+  const level = Math.exp(mean(base.map(Math.log)));
+  return { base: level, head: level * ratio.estimate, ...limitsOf(ratio) };
 }
+
+const inverse = ({ base, head, ratio, low, high }: Measure): Measure => ({
+  base: 1 / base,
+  head: 1 / head,
+  ratio: 1 / ratio,
+  low: high && 1 / high,
+  high: low && 1 / low,
+});
 
 /** `+5.1 % (+3.9 to +6.3)` */
 export function change({ ratio, low, high }: Pick<Measure, "ratio" | "low" | "high">): string {
@@ -141,48 +161,83 @@ export function change({ ratio, low, high }: Pick<Measure, "ratio" | "low" | "hi
   return `${signed(ratio)} %${low === null || high === null ? "" : ` (${signed(low)} to ${signed(high)})`}`;
 }
 
+/** A change that its interval shows, and that is worth a row. */
+const isTelling = (of: Measure | null): of is Measure =>
+  of !== null && of.low !== null && of.high !== null && (of.low > 1 || of.high < 1) && Math.abs(of.ratio - 1) > TELLING;
+const TELLING = 0.02;
+
 /** One row per figure: what it is, base, head, the change, the verdict. */
 function rowsOf({ endpoints, rssBytes, peakRssBytes, startupMs }: GateReport): string[][] {
-  const row = (what: string, of: Measure | null, show: (value: number) => string, verdict: string | null = null) =>
-    of === null ? [] : [[what, show(of.base), show(of.head), change(of), verdict ?? ""]];
+  const row = (what: string, of: Measure | Judged | null, show: (value: number) => string) =>
+    of === null ? [] : [[what, show(of.base), show(of.head), change(of), ("verdict" in of && of.verdict) || ""]];
+  const cause = (what: string, of: Measure | null, show: (value: number) => string) =>
+    isTelling(of) ? row(what, of, show) : [];
   const us = (value: number) => `${value.toFixed(value < 100 ? 1 : 0)} µs`;
   const ms = (value: number) => `${value.toFixed(value < 10 ? 2 : 0)} ms`;
   const mb = (value: number) => `${count(value / 1e6)} MB`;
   return [
-    ...endpoints.flatMap(({ endpoint, cpuUs, verdict }) =>
-      row(`${endpoint}: CPU time per request`, cpuUs, us, verdict),
-    ),
-    ...endpoints.flatMap(({ endpoint, p99Ms }) =>
-      row(`${endpoint}: p99 at ${count(p99Ms?.rate ?? 0)} requests/s`, p99Ms, ms),
-    ),
+    ...endpoints.flatMap(({ endpoint, cpuUs, perSecond, p99Ms, kernelUs, bytes, switches }) => [
+      ...row(`${endpoint}: CPU time per request`, cpuUs, us),
+      ...row(`${endpoint}: requests/s`, perSecond, count),
+      ...row(`${endpoint}: p99 at ${count(p99Ms?.rate ?? 0)} requests/s`, p99Ms, ms),
+      ...cause(`${endpoint}: CPU time in the kernel`, kernelUs, us),
+      ...cause(`${endpoint}: bytes of an answer`, bytes, count),
+      ...cause(`${endpoint}: context switches per request`, switches, (value) => value.toFixed(1)),
+    ]),
     ...row("memory after load", rssBytes, mb),
     ...row("most memory", peakRssBytes, mb),
     ...row("start until the first answer", startupMs, ms),
   ];
 }
 
+/** The largest change for the worse that was shown, at each endpoint that is slower. */
+const slowerAt = ({ endpoint, cpuUs, perSecond }: GateReport["endpoints"][number]): string =>
+  cpuUs?.verdict === "slower" || !perSecond
+    ? `${endpoint} by ${about(cpuUs)} of the CPU time`
+    : `${endpoint} by ${about(perSecond)} of the requests/s`;
+
+/** `about 6 % (1.5 to 10 %)` */
+function about(of: Measure | null): string {
+  if (of === null) return "an unknown part";
+  const [least, most] = [of.low, of.high].map((limit) => Math.abs((limit ?? Number.NaN) - 1)).sort((a, b) => a - b);
+  const show = (value = Number.NaN) => (value * 100).toFixed(value < 0.1 ? 1 : 0);
+  return `about ${show(Math.abs(of.ratio - 1))} % (${show(least)} to ${show(most)} %)`;
+}
+
 /** The answer, in one line. */
-export function headline({ verdict, reason, failAbove, base, head, endpoints }: GateReport): string {
+export function headline(report: GateReport): string {
+  const { verdict, reason, failAbove, base, head, endpoints, rssBytes } = report;
   const of = `${head.name} against ${base.name}`;
   const limit = `${((failAbove ?? 0) * 100).toFixed(1).replace(/\.0$/, "")} %`;
-  const named = (wanted: string) =>
-    endpoints.flatMap(({ endpoint, verdict }) => (verdict === wanted ? [endpoint] : [])).join(", ");
+  const named = (wanted: string) => endpoints.filter(({ verdict }) => verdict === wanted);
+  const others = (wanted: string) => [
+    ...(rssBytes?.verdict === wanted ? ["memory"] : []),
+    ...endpoints.flatMap(({ endpoint, p99Ms }) => (p99Ms?.verdict === wanted ? [`p99 at ${endpoint}`] : [])),
+  ];
   if (verdict === null) return of;
-  if (verdict === "not measured") return `${of}: not measured: ${reason}`;
-  if (verdict === "slower") return `${of}: slower by more than ${limit} at ${named("slower")}`;
-  if (verdict === "not slower") return `${of}: not slower by ${limit} at any endpoint, for sure`;
-  return `${of}: undecided in this time whether it is slower by ${limit} at ${named("undecided")}; raise --seconds`;
+  if (verdict === "not measured" || verdict === "failed") return `${of}: ${verdict}: ${reason}`;
+  if (verdict === "slower") {
+    const more = others("slower").map((what) => `more ${what}`);
+    return `${of}: slower: ${[...named("slower").map(slowerAt), ...more].join(", ")}`;
+  }
+  if (verdict === "not slower") return `${of}: not slower by more than ${limit} at any endpoint`;
+  const open = [...named("undecided").map(({ endpoint }) => endpoint), ...others("undecided")];
+  return `${of}: undecided: the time was too short to tell whether it is slower by more than ${limit} at ${open.join(", ")}; raise --seconds`;
 }
 
 /** How sure it is, in sentences. */
 function grounds({ base, restarts, seconds, endpoints, machine, taken }: GateReport): string[] {
   const guards = endpoints.flatMap(({ endpoint, guard }) => (guard ? [`${change(guard)} at ${endpoint}`] : []));
   const cold = endpoints.filter(({ warming }) => warming);
+  const waiting = endpoints.filter(({ waiting }) => waiting);
   return [
-    `${restarts} restarts of each side in ${seconds.toFixed(0)} s; 95 % intervals, of CPU time at all endpoints at once.`,
+    `${restarts} restarts of each side in ${seconds.toFixed(0)} s; 95 % intervals; those of CPU time and requests/s hold at all endpoints at once.`,
     ...(guards.length > 0
       ? [`${base.name} against a copy of itself, where only noise is seen: ${guards.join(", ")}.`]
       : []),
+    ...waiting.map(
+      ({ endpoint }) => `At ${endpoint} a server waits for something, so requests/s decide as well as CPU time.`,
+    ),
     ...cold.map(({ endpoint }) => `Still warming at ${endpoint}: raise --warmup.`),
     `Measured on ${machine}${taken === null ? "" : `; the host and others had ${(taken * 100).toFixed(0)} % of the cores' time`}.`,
   ];
@@ -208,3 +263,17 @@ export const gateMarkdown = (report: GateReport): string =>
     "</details>",
     "",
   ].join("\n");
+
+/** What begins, and how long it may take. */
+export const atMost = (head: string, base: string, endpoints: number, seconds: number): string =>
+  `${head} against ${base}, ${endpoints} endpoint${endpoints > 1 ? "s" : ""}: at most ${seconds < 90 ? `${seconds} s` : `${Math.ceil(seconds / 60)} min`}`;
+
+/** `HEAD: 57 of 4,100 requests failed (500)` */
+export function failureLine({ name, requests, errors, failed }: Failures): string {
+  const statuses = Object.entries(failed);
+  const which =
+    statuses.length === 1
+      ? (statuses[0]?.[0] ?? "")
+      : statuses.map(([status, n]) => `${status}: ${count(n)}`).join(", ");
+  return `${name}: ${count(errors)} of ${count(requests)} requests failed${which && ` (${which})`}`;
+}

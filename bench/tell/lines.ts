@@ -8,8 +8,8 @@ import type { Capacity, Manifest } from "../keep/manifest.ts";
 import type { Plan } from "../plan/plan.ts";
 import { promiseOf, type Slo } from "../plan/slo.ts";
 import { type Idle, QUOTA } from "../run/idle.ts";
-import type { GateFinding } from "../self-test/gates.ts";
 import type { AloneFinding } from "../self-test/alone.ts";
+import type { GateFinding } from "../self-test/gates.ts";
 import type { ScheduleFinding } from "../self-test/schedules.ts";
 import type { Finding } from "../self-test/self-test.ts";
 import { percent, ratio, warmingWords } from "./format.ts";
@@ -64,6 +64,8 @@ export function capacityLine(name: string, endpoint: string, slo: Slo, capacity:
 export const gateLine = ({ server, handicap, verdict, seconds }: GateFinding): string =>
   `${server} ${handicap > 0 ? `${percent(handicap)} more work` : "A/A"}: ${verdict}, ${seconds.toFixed(0)} s`;
 
+const ANSWERS = ["not slower", "slower", "undecided", "not measured"] as const;
+
 /** What gates exited with, and what the first of the two cost in all of them, against the second. */
 export function gatesTable(findings: readonly GateFinding[]): string {
   const groups = [...Map.groupBy(findings, ({ handicap }) => handicap)];
@@ -72,10 +74,10 @@ export function gatesTable(findings: readonly GateFinding[]): string {
     return ratios.length < 2 ? "-" : ratio(meanInterval(ratios, true), 3);
   };
   return renderText(
-    ["", ...Object.entries(EXIT).map(([verdict, code]) => `${verdict} (${code})`), "median time", "CPU time"],
+    ["", ...ANSWERS.map((verdict) => `${verdict} (${EXIT[verdict]})`), "median time", "CPU time"],
     groups.map(([handicap, all]) => [
       handicap > 0 ? `${percent(handicap)} more work` : "equal",
-      ...Object.keys(EXIT).map((verdict) => `${all.filter((one) => one.verdict === verdict).length} of ${all.length}`),
+      ...ANSWERS.map((verdict) => `${all.filter((one) => one.verdict === verdict).length} of ${all.length}`),
       secondsOf(all),
       costs(all),
     ]),

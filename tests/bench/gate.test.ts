@@ -35,6 +35,18 @@ beforeAll(() => {
   commit("slow", app(100));
   commit("short", app(20, "a longer answer than before"));
   commit("broken", "console.error('no such module'); process.exit(7);");
+  commit(
+    "failing",
+    app(20).replace("response.end(", "response.statusCode = Math.random() < 0.01 ? 500 : 200; response.end("),
+  );
+  commit(
+    "sleeping",
+    app(20)
+      .replace("response.end(request", "setTimeout(() => response.end(request")
+      .replace(");\n}).listen", "), 20);\n}).listen"),
+  );
+  commit("longer", app(20, "x".repeat(1_000)));
+  commit("long", app(20, "x".repeat(1_090)));
   writeFileSync(join(repo, "server", "app.js"), app(100));
 });
 
@@ -61,7 +73,7 @@ test("a commit that costs more is slower, and the one before it is not", async (
   const slower = await finish(compare(...args, "--json", json, "--markdown", markdown), { MARKER: "slower" });
   expect([slower.code, slower.output]).toEqual([
     1,
-    expect.stringContaining("slow against fast: slower by more than 5 %"),
+    expect.stringMatching(/^slow against fast: slower: \/.* by about \d+ % \(\d+ to \d+ %\) of the CPU time/m),
   ]);
   const record = JSON.parse(readFileSync(json, "utf8"));
   expect(isRecord(record) || isRecord.errors).toBe(true);
@@ -95,13 +107,50 @@ test("the working tree is a side, and without --fail-above nothing fails", async
   expectGone("tree");
 });
 
+describe("a later commit that fails does not pass", () => {
+  const cases: [string, string | RegExp][] = [
+    ["short", "/ is answered differently: short with 200, no type, 27 bytes; fast with 200"],
+    ["broken", "broken did not start: no such module"],
+    ["failing", /^failing: [\d,]+ of [\d,]+ requests failed \(500\)$/m],
+  ];
+  for (const [ref, message] of cases) {
+    test(String(message), async () => {
+      const json = join(folder, `${ref}.json`);
+      const { code, output } = await finish(
+        compare("--ref", "fast", "--ref", ref, "--fail-above", "5%", "--json", json),
+      );
+      const expected = typeof message === "string" ? expect.stringContaining(message) : expect.stringMatching(message);
+      expect([code, output]).toEqual([1, expected]);
+      const record = JSON.parse(readFileSync(json, "utf8"));
+      expect([isRecord(record) || isRecord.errors, record.verdict]).toEqual([true, "failed"]);
+    });
+  }
+
+  test("one that waits is slower by requests/s", async () => {
+    const { code, output } = await finish(
+      compare("--ref", "fast", "--ref", "sleeping", "--endpoints", "/", "--fail-above", "5%"),
+    );
+    expect([code, output]).toEqual([
+      1,
+      expect.stringMatching(/slower: \/ by about \d+ % \(.*\) of the (requests\/s|CPU time)/),
+    ]);
+    expect(output).toContain("At / a server waits for something");
+  });
+
+  test("one that answers more bytes is told so", async () => {
+    const args = ["--ref", "longer", "--ref", "long", "--endpoints", "/", "--fail-above", "50%"];
+    const { code, output } = await finish(compare(...args));
+    expect([code, output]).toEqual([
+      expect.any(Number),
+      expect.stringMatching(/\/: bytes of an answer .*\+[78]\.\d %/),
+    ]);
+  });
+});
+
 describe("what cannot be measured exits with 3, in one line", () => {
   const cases: [string[], string][] = [
-    [
-      ["--ref", "fast", "--ref", "short"],
-      "/ is answered differently: short with 200, no type, 27 bytes; fast with 200",
-    ],
-    [["--ref", "fast", "--ref", "broken"], "broken did not start: no such module"],
+    [["--ref", "broken", "--ref", "fast"], "broken did not start: no such module"],
+    [["--ref", "failing", "--ref", "fast"], "requests failed (500)"],
     [["--ref", "fast", "--ref", "nope"], '--ref "nope"'],
     [["--ref", "fast", "--ref", "slow", "--ref", "short"], "a comparison has two sides"],
     [["--ref", "fast", "--ref", "/nowhere"], '--ref "/nowhere": there is no such folder'],
@@ -168,7 +217,14 @@ test("any CI: bench/gate.sh", async () => {
       BASE: "slow",
       START: "node app.js",
       SETUP: "touch prepared",
-      OPTIONS: `--warmup 500 --connections 8 --seconds 300 --cwd server --results ${newFile()} ${options}`,
+      OPTIONS: [
+        "--warmup=500",
+        "--connections=8",
+        "--seconds=300",
+        "--cwd=server",
+        `--results=${newFile()}`,
+        options,
+      ].join("\n"),
       GITHUB_OUTPUT: outputs,
       GITHUB_STEP_SUMMARY: summary,
     });
@@ -178,19 +234,43 @@ test("any CI: bench/gate.sh", async () => {
   expect(await gate("")).toEqual({
     code: 0,
     outputs: expect.stringMatching(new RegExp(`^verdict=not slower${files}`)),
-    summary: expect.stringContaining("**HEAD against slow: not slower by 5 % at any endpoint, for sure**"),
+    summary: expect.stringContaining("**HEAD against slow: not slower by more than 5 % at any endpoint**"),
   });
-  expect(await gate("--ref .")).toEqual({
+  expect(await gate("--ref=.")).toEqual({
     code: 3,
     outputs: expect.stringMatching(new RegExp(`^verdict=not measured${files}`)),
     summary: expect.stringContaining("--ref is given 3 times"),
   });
 });
 
+test("git bisect run finds the commit that does 30 % more", async () => {
+  const history = join(folder, "history");
+  const inHistory = (...args: string[]) =>
+    must(["git", "-C", history, "-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false", ...args]);
+  must(["git", "init", "-q", history]);
+  const SLOWER = 11;
+  for (let i = 1; i <= 16; i++) {
+    writeFileSync(join(history, "app.js"), `// ${i}${app(i < SLOWER ? 100 : 140).replace(/^.*"prepared".*$/m, "")}`);
+    inHistory("add", "-A");
+    inHistory("commit", "-qm", `commit ${i}`);
+    if (i === 1) inHistory("tag", "v1.0");
+  }
+  const [start = "", run = ""] = readFileSync("docs/ci-gate.md", "utf8").match(/^git bisect .*$/gm) ?? [];
+  inHistory(...start.split(" ").slice(1));
+  const options = `--warmup 500 --connections 8 --seconds 300 --results ${newFile()}`;
+  const line = run
+    .replace("path/to", process.cwd())
+    .replace("node server.js", "node app.js")
+    .replace("15%", `15% ${options}`);
+  const { output } = await finish(["sh", "-c", `cd ${history} && ${line}`]);
+  expect(output).toMatch(/is the first '?bad'? commit/);
+  expect(inHistory("log", "-1", "--format=%s", "refs/bisect/bad")).toBe(`commit ${SLOWER}`);
+});
+
 testIf(
   works("act", "--version"),
   "act is not installed: go install github.com/nektos/act@latest",
-  "the workflow of docs/own-app.md, by act: the pull request has a comment",
+  "the workflow of docs/ci-gate.md, by act: the pull request has a comment",
   async () => {
     git("checkout", "-qf", "slow");
     // The action as it is, whose bench.sh is this folder's: act copies what it runs.
@@ -203,9 +283,10 @@ testIf(
     mkdirSync(bin);
     program(join(bin, "gh"), `echo "$@" >${comment}; for file; do :; done; cat "$file" >>${comment}`);
 
-    const yaml = readFileSync("docs/own-app.md", "utf8").match(/```yaml\n([^`]*)```/)?.[1] ?? "";
+    const yaml = readFileSync("docs/ci-gate.md", "utf8").match(/```yaml\n([^`]*)```/)?.[1] ?? "";
     const workflow = join(repo, ".github", "workflows", "slower.yml");
-    const options = `--warmup 500 --connections 8 --seconds 300 --results ${newFile()}`;
+    const lines = ["--warmup=500", "--connections=8", "--seconds=300", `--results=${newFile()}`];
+    const options = `|\n${lines.map((line) => `            ${line}`).join("\n")}`;
     mkdirSync(dirname(workflow), { recursive: true });
     writeFileSync(
       workflow,
@@ -217,15 +298,24 @@ testIf(
     const event = join(folder, "event.json");
     writeFileSync(event, JSON.stringify({ number: 7, pull_request: { base: { sha: git("rev-parse", "fast") } } }));
 
+    const pushed = join(folder, "pushed.json");
+    writeFileSync(pushed, JSON.stringify({ before: git("rev-parse", "fast") }));
+
     const uses = yaml.match(/uses: (OWNER\/.*)/)?.[1];
-    const act = ["act", "pull_request", "--eventpath", event, "--platform", "ubuntu-latest=-self-hosted"];
-    const { code, output } = await finish(
-      [...act, "--directory", repo, "--local-repository", `${uses}=${action}`, "--secret", "GITHUB_TOKEN=none"],
-      { HOME: join(folder, "home"), PATH: `${bin}:${process.env.PATH}` },
-    );
+    const act = (name: string, file: string) =>
+      finish(
+        [
+          ...["act", name, "--eventpath", file, "--platform", "ubuntu-latest=-self-hosted"],
+          ...["--directory", repo, "--local-repository", `${uses}=${action}`, "--secret", "GITHUB_TOKEN=none"],
+        ],
+        { HOME: join(folder, "home"), PATH: `${bin}:${process.env.PATH}` },
+      );
+    const { code, output } = await act("pull_request", event);
     expect([code, output]).toEqual([1, expect.stringContaining("Job failed")]);
     const [args, ...body] = readFileSync(comment, "utf8").split("\n");
     expect(args).toMatch(/^pr comment 7 --edit-last --create-if-none --body-file .*gate\.md$/);
-    expect(body.join("\n")).toContain("slower by more than 5 %");
+    expect(body.join("\n")).toMatch(/slower: \/ by about/);
+    const push = await act("push", pushed);
+    expect([push.code, push.output]).toEqual([1, expect.stringContaining("slower: / by about")]);
   },
 );

@@ -65,7 +65,8 @@ describe("a run", () => {
     const rounds = Map.groupBy(windows, ({ restart, scenario, round }) => `${restart} ${scenario} ${round}`);
     for (const of of rounds.values()) expect(of.map(({ name }) => name).sort()).toEqual(THREE.toSorted());
     const counted = windows.filter(({ counts, name }) => counts && name === "bun-raw").length;
-    expect(counted).toBe(manifest.restarts * ENDPOINTS.length * 5); // 150 ms in windows of 25, the first of which does not count
+    // 200 ms in windows of 25, the first two of which do not count; more if levels are not known yet.
+    expect(counted / manifest.restarts / ENDPOINTS.length).toBeWithin(6, 19);
     expect(manifest.turns).toHaveLength(slices.length);
     expect([readSlices(results, manifest.run), readWindows(results, manifest.run)].map(({ length }) => length)).toEqual(
       [slices.length, windows.length],
@@ -205,8 +206,8 @@ describe("a pair", () => {
     const cost: Cost = ({ name }) => ({ "node-express": 100, "bun-raw": 50 })[name] ?? 50.5;
     const clear = await compared(["bun-raw", "node-express"], 90, { cost, noise: NOISY });
     expect([clear.state, clear.by]).toEqual(["different", "cpu"]);
-    expect(clear.ratio.estimate).toBeWithin(0.48, 0.52);
-    expect(clear.baseUs).toHaveLength(clear.logRatios.length);
+    expect(clear.ratio.estimate).toBeWithin(0.46, 0.54);
+    expect(clear.base).toHaveLength(clear.logRatios.length);
     expect(clear.session.manifest.seconds.total).toBeLessThan(45);
     const close = await compared(["bun-raw", "bun-hono"], 30, { cost, noise: NOISY });
     expect(close.state).not.toBe("different");

@@ -214,6 +214,7 @@ test("fortio: goodput counts 2xx answers only, errors are all the others", () =>
     startedAt: Date.UTC(2026),
     requests: 1_000,
     errors: 100,
+    failed: { 301: 10, 429: 15, 500: 40, 503: 5, "no answer": 30 },
     refused: 20,
     seconds: 2,
     averageMs: 4,
@@ -430,7 +431,7 @@ describe("analysis", () => {
     const late = windows.filter(({ name }) => name === "b").map((one) => ({ ...one, name: "late" }));
     const alone = slices.filter(({ name }) => name === "b").map((one) => ({ ...one, name: "late" }));
     const turns = [{ restart: 1, scenario: "/plain", name: "late", windowMs: 25, requests: 1_000, errors: 2 }].map(
-      (one) => ({ ...one, restUsPerSecond: null }),
+      (one) => ({ ...one, failed: {}, restUsPerSecond: null }),
     );
     const [table] = analyse({ slices: [...slices, ...alone], windows: [...windows, ...late] }, { ...NOTHING, turns });
     expect(table?.rows.map(({ name, standing }) => [name, standing?.rank ?? null])).toEqual([
@@ -452,7 +453,7 @@ describe("analysis", () => {
   test("CPU time at rest is that of all restarts", () => {
     const turns = [1, 2, 3].map((restart) => ({
       ...{ restart, scenario: "/plain", name: "b", windowMs: 25, requests: 1_000, errors: 0 },
-      ...{ restUsPerSecond: restart * 1e4 },
+      ...{ failed: {}, restUsPerSecond: restart * 1e4 },
     }));
     const [table] = analyse({ slices, windows }, { ...NOTHING, turns });
     expect(table?.rows[1]).toMatchObject({ name: "b", warming: null, cpuAtRest: 0.02 });
@@ -643,8 +644,15 @@ onLinux("what processes used in a slice is read from outside", async () => {
 
 test("two targets of which no restart counts are said to be not measured", () => {
   const none = { estimate: Number.NaN, low: Number.NaN, high: Number.NaN };
-  const one = { endpoint: "/plain", by: "cpu", logRatios: [], baseUs: [], ratio: none, state: "undecided" } as const;
-  const more = { upper: Number.NaN, smallestVisible: Number.NaN, guard: null, isWarming: false };
+  const one = { endpoint: "/plain", by: "cpu", logRatios: [], base: [], ratio: none, state: "undecided" } as const;
+  const more = {
+    upper: Number.NaN,
+    smallestVisible: Number.NaN,
+    guard: null,
+    time: null,
+    isWaiting: false,
+    isWarming: false,
+  };
   expect(outcome("a ÷ b", { ...one, ...more }, { seconds: { loaded: 0, total: 60 } })).toBe(
     "a ÷ b /plain: not measured in 60 s: requests failed, or a server was gone",
   );

@@ -3,12 +3,19 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { readRequests, requestOf, withOptions } from "../../bench/ask/requests.ts";
-import { gateDeciding, gateOf, gateVerdict, worst } from "../../bench/judge/gate.ts";
+import { type Also, failuresOf, gateDeciding, gateOf, verdictBy, worst } from "../../bench/judge/gate.ts";
 import { outcomesOf, type Sides } from "../../bench/judge/outcomes.ts";
 import type { Turns } from "../../bench/keep/manifest.ts";
 import type { Window } from "../../bench/keep/windows.ts";
 import type { Scenario } from "../../bench/plan/plan.ts";
-import { type GateReport, gateMarkdown, gateReport, gateText } from "../../bench/tell/gate.ts";
+import {
+  failureLine,
+  type GateReport,
+  gateMarkdown,
+  gateReport,
+  gateText,
+  type Judged,
+} from "../../bench/tell/gate.ts";
 import { scratch } from "../harness.ts";
 import { known } from "./known.ts";
 import { present, times } from "./values.ts";
@@ -17,7 +24,7 @@ const folder = scratch();
 
 test("a gate is slower only for sure and by more than the limit, not slower only for sure", () => {
   const verdict = (estimate: number, low: number, upper: number) =>
-    gateVerdict({ ratio: { estimate, low, high: 2 }, upper }, 0.05);
+    verdictBy({ ratio: { estimate, low, high: 2 }, upper }, 0.05);
   expect(verdict(1.06, 1.01, 1.12)).toBe("slower");
   expect(verdict(1.06, 0.99, 1.12)).toBe("undecided");
   expect(verdict(1.04, 1.01, 1.08)).toBe("undecided");
@@ -52,7 +59,7 @@ describe("what two targets are to each other", () => {
     );
   const turnsOf = (restarts: number, change: (restart: number) => Partial<Turns> = () => ({})): Turns[] =>
     times(restarts, (i) => ({
-      ...{ restart: i + 1, scenario: "/", name: "main", windowMs: 50, requests: 4_000, errors: 0 },
+      ...{ restart: i + 1, scenario: "/", name: "main", windowMs: 50, requests: 4_000, errors: 0, failed: {} },
       ...{ restUsPerSecond: null, ...change(i + 1) },
     }));
   const sides: Sides = { first: "HEAD", second: "main", copy: null };
@@ -65,11 +72,11 @@ describe("what two targets are to each other", () => {
     const other = windowsOf([{ HEAD: 1, main: 9 }]).map((window) => ({ ...window, scenario: "/other" }));
     const windows = [...windowsOf(tenth), ...other];
     const one = outcomeOf(windows, sides, turnsOf(4));
-    expect(one).toMatchObject({ endpoint: "/", by: "cpu", state: "different", guard: null, isWarming: false });
+    expect(one).toMatchObject({ endpoint: "/", by: "cpu", state: "different", guard: null });
     expect(one.ratio.estimate).toBeCloseTo(1.1, 2);
     expect(one.logRatios).toHaveLength(4);
     for (const ln of one.logRatios) expect(Math.exp(ln)).toBeCloseTo(1.1, 2);
-    for (const [i, us] of one.baseUs.entries()) expect(us / (tenth[i]?.main as number)).toBeWithin(1, 1.5);
+    for (const [i, us] of one.base.entries()) expect(us / (tenth[i]?.main as number)).toBeWithin(1, 1.5);
     const early = outcomeOf(windows, sides, [], 0.03);
     expect(early.ratio.high).toBeGreaterThan(one.ratio.high); // others follow
   });
@@ -103,7 +110,7 @@ describe("what two targets are to each other", () => {
   test("restarts with failed requests do not count", () => {
     const failed = turnsOf(4, (restart) => ({ errors: restart === 2 ? 41 : 1 }));
     const one = outcomeOf(windowsOf(tenth), sides, failed);
-    expect([one.logRatios.length, one.baseUs.length, one.isWarming]).toEqual([3, 3, false]);
+    expect([one.logRatios.length, one.base.length]).toEqual([3, 3]);
     const all = turnsOf(4, () => ({ errors: 41 }));
     const none = outcomeOf(windowsOf(tenth), sides, all);
     expect([none.logRatios, none.state]).toEqual([[], "undecided"]);
@@ -117,10 +124,22 @@ describe("what two targets are to each other", () => {
     expect(outcomeOf(fell).isWarming).toBe(true);
   });
 
+  test("one that waits is compared by time as well, which CPU time does not show", () => {
+    const waiting = windowsOf(tenth).map((one) => ({
+      ...one,
+      cpuUs: 1e3 * one.seconds * (one.name === "HEAD" ? 1 / 22 : 1 / 20), // 1 µs and little of a core
+      seconds: one.seconds * (one.name === "HEAD" ? 2 : 1),
+    }));
+    const one = outcomeOf(waiting);
+    expect([one.by, one.isWaiting, one.time?.ratio.estimate]).toEqual(["cpu", true, expect.closeTo(2.2, 1)]);
+    expect(gateOf([one], 0.05).verdict).toBe("slower");
+    expect(gateOf([{ ...one, isWaiting: false }], 0.05).verdict).not.toBe("slower");
+  });
+
   test("by requests/s if the CPU time of one is not known", () => {
     const windows = windowsOf(tenth, (name) => name !== "main");
-    const { by, baseUs, ratio } = outcomeOf(windows);
-    expect([by, baseUs, ratio.estimate]).toEqual(["rate", [], expect.closeTo(1.1, 2)]);
+    const { by, time, isWaiting, ratio } = outcomeOf(windows);
+    expect([by, time, isWaiting, ratio.estimate]).toEqual(["rate", null, false, expect.closeTo(1.1, 2)]);
   });
 
   test("a gate is decided when it is not undecided, and enough if one is slower", () => {
@@ -134,6 +153,19 @@ describe("what two targets are to each other", () => {
       [false, false],
     ]);
   });
+});
+
+test("targets whose requests fail, by status", () => {
+  const turn = { restart: 1, scenario: "/", windowMs: 25, restUsPerSecond: null, requests: 2_050 };
+  const turns: Turns[] = [
+    { ...turn, name: "HEAD", errors: 40, failed: { 500: 40 } },
+    { ...turn, name: "HEAD", restart: 2, errors: 17, failed: { 500: 16, "no answer": 1 } },
+    { ...turn, name: "main", errors: 1, failed: { 500: 1 } },
+  ];
+  const [one, ...others] = failuresOf(turns);
+  expect(others).toEqual([]);
+  expect(failureLine(present(one))).toBe("HEAD: 57 of 4,100 requests failed (500: 56, no answer: 1)");
+  expect(failureLine({ ...present(one), failed: { 500: 57 } })).toBe("HEAD: 57 of 4,100 requests failed (500)");
 });
 
 test("the record of a run: copies of one side are taken together, and it is as the schema says", () => {
@@ -150,30 +182,34 @@ test("the record of a run: copies of one side are taken together, and it is as t
   const sides = { first: head.name, second: base.name, copy: "bun-raw#2" };
   const scenario = { ...(manifest.plan.scenarios[0] as Scenario) };
   const outcomes = outcomesOf([scenario], { windows, turns: manifest.turns }, sides, { family: 1, share: 1 });
-  const { verdict, verdicts } = gateOf(outcomes, 0.05);
   const light = slices.map((slice) => ({ ...slice, rssBytes: slice.name === base.name ? 40e6 : 80e6 }));
-  const asked = { verdict, reason: null, failAbove: 0.05 };
-  const report = gateReport({ manifest, slices: light }, { base, head }, outcomes, asked, verdicts);
+  const of = (also: Also) =>
+    gateReport({ manifest, slices: light }, { base, head }, gateOf(outcomes, 0.05), { failAbove: 0.05, also });
+  const report = of({});
   expect(report).toMatchObject({ verdict: "slower", restarts: 4, seconds: 300, taken: 0.01, run: manifest.run });
   expect(report.machine).toStartWith("2 × Some CPU");
-  expect(report.endpoints[0]?.cpuUs.base).toBeWithin(9.5, 10.5);
-  expect(report.endpoints[0]?.cpuUs.ratio).toBeWithin(1.17, 1.23);
+  expect(report.endpoints[0]?.cpuUs?.base).toBeWithin(9.5, 10.5);
+  expect(report.endpoints[0]?.cpuUs?.ratio).toBeWithin(1.17, 1.23);
   expect(report.endpoints[0]?.guard?.ratio).toBeWithin(0.97, 1.03);
   expect(report.rssBytes?.base).toBeCloseTo(Math.sqrt(40e6 * 80e6), 0);
   expect(report.rssBytes?.head).toBeCloseTo(80e6, 0);
+  expect([report.rssBytes?.verdict, of({ memory: 0.1 }).rssBytes?.verdict]).toEqual([null, "slower"]);
+  expect(of({ p99: 0.9 }).endpoints[0]?.p99Ms?.verdict).toBe("not slower");
   const isRecord = new Ajv2020({ strictTypes: false, allowUnionTypes: true }).compile(
     JSON.parse(readFileSync("docs/gate.schema.json", "utf8")),
   );
   expect([isRecord(JSON.parse(JSON.stringify(report))), isRecord.errors]).toEqual([true, null]);
 });
 
-const measure = (base: number, ratio: number, half: number | null) => ({
+const measure = (base: number, ratio: number, half: number | null, verdict: Judged["verdict"] = null): Judged => ({
   base,
   head: base * ratio,
   ratio,
   low: half && ratio - half,
   high: half && ratio + half,
+  verdict,
 });
+const NO_CAUSE = { kernelUs: null, bytes: null, switches: null };
 const REPORT: GateReport = {
   version: 2,
   verdict: "slower",
@@ -190,16 +226,22 @@ const REPORT: GateReport = {
     {
       endpoint: "/",
       verdict: "slower",
-      cpuUs: measure(20, 1.1, 0.02),
+      cpuUs: measure(20, 1.1, 0.02, "slower"),
+      perSecond: measure(48_000, 0.91, 0.02),
+      waiting: false,
       p99Ms: { ...measure(1.5, 1.2, 0.3), rate: 4_000 },
+      ...{ kernelUs: measure(8, 1.01, 0.005), bytes: measure(120, 1.09, 0.001), switches: null },
       guard: { ratio: 0.998, low: 0.99, high: 1.006 },
       warming: true,
     },
     {
       endpoint: "POST /a",
       verdict: "not slower",
-      cpuUs: measure(2_000, 0.99, 0.01),
+      cpuUs: measure(2_000, 0.99, 0.01, "not slower"),
+      perSecond: measure(300, 1, 0.01, "not slower"),
+      waiting: true,
       p99Ms: null,
+      ...NO_CAUSE,
       guard: { ratio: 1, low: null, high: null },
       warming: false,
     },
@@ -214,7 +256,9 @@ test("what a change did, for a terminal and as Markdown", () => {
   expect(gateMarkdown(REPORT)).toMatchSnapshot();
   const headline = (changes: Partial<GateReport>) => gateText({ ...REPORT, ...changes }).split("\n")[0];
   expect(headline({ verdict: null })).toBe("HEAD against main");
-  expect(headline({ verdict: "not slower" })).toBe("HEAD against main: not slower by 5 % at any endpoint, for sure");
+  expect(headline({})).toBe("HEAD against main: slower: / by about 10 % (8.0 to 12 %) of the CPU time");
+  expect(headline({ verdict: "not slower" })).toBe("HEAD against main: not slower by more than 5 % at any endpoint");
+  expect(headline({ verdict: "failed", reason: "why" })).toBe("HEAD against main: failed: why");
   expect(headline({ verdict: "not measured", reason: "why" })).toBe("HEAD against main: not measured: why");
 });
 

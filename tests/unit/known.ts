@@ -127,7 +127,7 @@ function manifestOf(kept: Kept, servers: readonly Server[], endpoints: readonly 
     Object.fromEntries(
       servers.map(({ name, us }) => [name, Object.fromEntries(endpoints.map((endpoint) => [endpoint, of(us)]))]),
     );
-  const turn = { windowMs: 50, requests: 10_000, errors: 0, restUsPerSecond: 500 };
+  const turn = { windowMs: 50, requests: 10_000, errors: 0, failed: {}, restUsPerSecond: 500 };
   return {
     ...kept,
     host: "here",

@@ -337,7 +337,7 @@ describe("what a run knows against itself stands beside the number", () => {
     expect(other?.rows.filter(({ warming }) => warming)).toEqual([]);
     for (const text of await shown(cold)) {
       expect(text).toMatch(/warming[^\n]*node-hono|node-hono[^\n]*warming/);
-      expect(text).toContain("node-hono at /plain (its cost fell by 30 % while it was measured)");
+      expect(text).toContain("node-hono at /plain (its cost fell by 29 % while it was measured)");
     }
     expect(card(say(cold))).toContain("Not warm, so not ranked: 1 of 10 rows (node-hono at /plain): raise --warmup");
   });

@@ -150,7 +150,7 @@ describe("runs of windows, of which some are hit by bursts, on a host that is no
           .map(([name]) => name),
       );
     const found = changing(Math.log(1.25), 20);
-    expect(found.filter((names) => names.includes("t0")).length / 500).toBeGreaterThan(0.95);
+    expect(found.filter((names) => names.includes("t0")).length / 500).toBeGreaterThan(0.85);
     expect(found.filter((names) => names.some((name) => name !== "t0")).length / 500).toBeLessThan(0.07);
   });
 });
@@ -169,7 +169,7 @@ describe("a cost that changes while it is measured", () => {
 
   test("is found: 15 % in four restarts, in the right target", () => {
     const found = changing(-Math.log(1.15), 4);
-    expect(found.filter((names) => names.includes("t0")).length / RUNS).toBeGreaterThan(0.9);
+    expect(found.filter((names) => names.includes("t0")).length / RUNS).toBeGreaterThan(0.85);
     expect(found.filter((names) => names.some((name) => name !== "t0")).length / RUNS).toBeLessThan(0.06);
   });
 
@@ -268,7 +268,7 @@ describe("a gate: a head, a base and its copy, restart after restart", () => {
       for (const [e, { name: scenario }] of scenarios.entries())
         for (const name of Object.values(sides)) {
           const level = (name === "head" && e === 0 ? slower : 0) + (SPREADS[e] as number) * jStat.randn();
-          const cost = { cpuUs: 1e3 * Math.exp(level), requests: 1, seconds: 1, databaseUs: null, poolerUs: null };
+          const cost = { cpuUs: 1e3 * Math.exp(level), requests: 1, seconds: 1e-3, databaseUs: null, poolerUs: null };
           windows.push({ restart: r, scenario, name, round: 1, counts: 1, ...cost });
         }
       const share = shareOf(r, r === restarts);
