@@ -69,8 +69,6 @@ export const SERVERS = Object.keys(matrix);
 export interface Stack {
   /** What starts it; the first two folders in it are its own, in which build.sh makes what is started. */
   readonly command: string;
-  /** What starts the same routes as directly as its framework's documentation has them, which `tax` compares it with. */
-  readonly byHand?: string;
   readonly runtime: string;
   readonly framework: string;
   /** Whether it is its language's plainest, as raw is of Node and Bun. */

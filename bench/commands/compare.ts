@@ -1,4 +1,5 @@
-import { writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { UsageError } from "../../shared/errors.ts";
 import { type AppOptions, appsIn, appsOf, askedOf } from "../ask/apps.ts";
 import type { Workload } from "../ask/endpoints.ts";
@@ -65,9 +66,11 @@ export async function compare(names: readonly string[], options: CompareOptions,
 }
 
 /** What cannot be measured passes no gate: a later commit that fails where the one before does not is the later one's fault. */
-function refuse(error: UsageError, { failAbove, json, markdown }: CompareOptions): number {
+function refuse(error: UsageError, { failAbove, json, markdown, repo, ref = [], copy }: CompareOptions): number {
   const verdict = error instanceof HeadError ? "failed" : "not measured";
-  const reason = error.message;
+  const isMissing =
+    ref.length > 0 && !copy && error.message.includes("did not start") && existsSync(join(repo, ".env"));
+  const reason = `${error.message}${isMissing ? ` (.env is in the working tree only: --copy .env)` : ""}`;
   console.error(reason);
   if (json) give(json, `${JSON.stringify({ version: 2, verdict, reason, failAbove }, null, 2)}\n`);
   if (typeof markdown === "string") give(markdown, `**${capital(verdict)}:** ${reason}\n`);
@@ -155,6 +158,10 @@ async function checkSides(session: Session, { differentAnswers, failAbove }: Com
     if (difference && !differentAnswers) throw new UsageError(`${difference}: fix that, or give --different-answers`);
   } catch (error) {
     if (failAbove === undefined || session.signal.aborted || !(error instanceof UsageError)) throw error;
+    if (/EADDRINUSE|already in use/i.test(error.message))
+      throw new UsageError(
+        `${error.message}: copies run at once, so let every port that it listens at be read from a variable`,
+      );
     throw new HeadError(error.message);
   }
 }

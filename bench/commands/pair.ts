@@ -88,11 +88,9 @@ export async function tax(options: PairOptions, signal: AbortSignal): Promise<vo
 /** The same routes without adapter and shared routes; content items in SQLite only. @throws UsageError if nobody has written them */
 function byHand({ name, env, choices }: LocalSpec, workload: Workload): LocalSpec {
   const { server = name, driver = null, workers = null } = choices ?? {};
-  const stack = stackOf(server);
-  const command = stack ? stack.byHand?.split(" ") : twinOf(server);
-  if (!command || (stack && workload === "tpcb") || workers || (driver && workload !== "tpcb"))
+  if (stackOf(server) || workers || (driver && workload !== "tpcb"))
     throw new UsageError(`--servers has "${name}": no program by hand does the same: leave it out`);
-  return { kind: "local", name: `${name} by hand`, command, env: { ...env, NODE_ENV: "production" } };
+  return { kind: "local", name: `${name} by hand`, command: twinOf(server), env: { ...env, NODE_ENV: "production" } };
 }
 
 /** That of a server of the matrix, in tests/handwritten/. */

@@ -6,7 +6,19 @@ import type { Findings } from "../judge/findings.ts";
 import { UNRANKED } from "../judge/verdict.ts";
 import { PRESETS } from "../plan/presets.ts";
 import { capacities, choicesOf, circumstances, gone, limits, promises, twinSays } from "./answer.ts";
-import { capital, costWord, count, listed, percent, ratio, shortOf, twinsAmong, word } from "./format.ts";
+import {
+  COLUMNS,
+  capital,
+  costWord,
+  count,
+  listed,
+  mega,
+  percent,
+  ratio,
+  shortOf,
+  twinsAmong,
+  word,
+} from "./format.ts";
 import { type Endpoint, kindOf, type Report } from "./report.ts";
 import { render } from "./text.ts";
 
@@ -31,6 +43,7 @@ export function card(report: Report): string[] {
       ...noise(report),
     ];
   }
+  if (new Set(endpoints.flatMap(({ rows }) => rows.map(({ name }) => name))).size === 1) return cardOfOne(report);
   return [
     title(report),
     ...trust(findings),
@@ -51,6 +64,47 @@ export function card(report: Report): string[] {
     ...noise(report),
     ...blind(endpoints),
     ...next(report),
+  ];
+}
+
+/** Requests per second of an ordinary app, for which a cost is brought to mind. */
+const USUAL_RATE = 200;
+
+/** How fast one server is: each endpoint, the dearest first, and what that means. */
+function cardOfOne(report: Report): string[] {
+  const { endpoints, servers, findings, manifest } = report;
+  const rows = endpoints.flatMap(({ endpoint, rows }) => rows.map((row) => ({ endpoint, ...row })));
+  const costOf = ({ cpuUsPerRequest, goodput }: (typeof rows)[number]) =>
+    cpuUsPerRequest?.estimate ?? 1e6 / goodput.estimate;
+  rows.sort((a, b) => costOf(b) - costOf(a));
+  const table = render(
+    [
+      { head: "", show: ({ endpoint }) => endpoint, left: true },
+      ...COLUMNS.filter(({ head }) => ["CPU µs", "requests/s", "p50 ms", "p99 ms", "limit"].includes(head)),
+    ],
+    rows,
+  );
+  const [dearest] = rows;
+  const core = dearest?.cpuUsPerRequest && (dearest.cpuUsPerRequest.estimate * USUAL_RATE) / 1e6;
+  const [of] = servers.rows;
+  const sizes = [
+    ...(of?.rssBytes ? [`${mega(of.rssBytes.estimate)} MB after load`] : []),
+    ...(of?.peakRssBytes ? [`${mega(of.peakRssBytes.estimate)} MB at most`] : []),
+  ];
+  return [
+    title(report),
+    ...table.split("\n"),
+    ...(core
+      ? [`In practice: ${USUAL_RATE} requests/s of ${dearest?.endpoint} keep ${percent(core)} of a core busy`]
+      : []),
+    ...(sizes.length > 0 ? [`Memory: ${sizes.join(", ")}`] : []),
+    ...(of?.startupMs ? [`Start: ${count(of.startupMs.estimate)} ms until the first answer`] : []),
+    ...(core === null ? ["CPU time is not known: its processes cannot be seen here"] : []),
+    ...limits(endpoints),
+    ...gone(findings),
+    ...promises(manifest),
+    ...notWarm(report),
+    ...noise(report),
   ];
 }
 

@@ -5,7 +5,7 @@ import type { Endpoint } from "./report.ts";
 
 export const count = (value: number) => Math.round(value).toLocaleString("en-US");
 const ms = (value: number) => value.toFixed(value < 10 ? 2 : 1);
-const mega = (bytes: number) => count(bytes / 1e6);
+export const mega = (bytes: number) => count(bytes / 1e6);
 export const percent = (part: number) => `${(part * 100).toFixed(part > 0 && part < 0.0995 ? 1 : 0)} %`;
 
 /** A value ± the wider half of its 95 % interval; without one if too few restarts leave it open. */

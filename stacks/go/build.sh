@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds build/server and build/handwritten; go build itself looks whether anything has changed.
+# Builds build/server; go build itself looks whether anything has changed.
 set -eu
 cd "$(dirname "$0")"
 # shellcheck source=stacks/toolchain.sh
@@ -13,4 +13,3 @@ command -v "$(go env CC)" >/dev/null || missing "a C compiler: apt-get install g
 
 describe build
 CGO_ENABLED=1 go build -buildvcs=false -o build/server .
-CGO_ENABLED=1 go build -buildvcs=false -o build/handwritten ./handwritten

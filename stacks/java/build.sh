@@ -14,7 +14,7 @@ openapi=spring/target/openapi
 describe "$openapi"
 
 stamp=target/built
-sources=$(find pom.xml ./*/pom.xml ./*/src handwritten/*/pom.xml handwritten/*/src $openapi -type f | sort | xargs cksum)
+sources=$(find pom.xml ./*/pom.xml ./*/src $openapi -type f | sort | xargs cksum)
 if [ -f "$stamp" ] && [ "$sources" = "$(cat "$stamp")" ]; then exit; fi
 
 version=$(javac -version 2>&1 | sed 's/[^0-9]*\([0-9]*\).*/\1/')

@@ -6,11 +6,10 @@ cd "$(dirname "$0")"
 . ../toolchain.sh
 
 packages
-sources="app handwritten/app handwritten/next.config.js lib package.json bun.lock next.config.js tsconfig.json ../../shared"
+sources="app lib package.json bun.lock next.config.js tsconfig.json ../../shared"
 # shellcheck disable=SC2086 # a list of files
 if [ ! -f .next/made ] || [ -n "$(find $sources -newer .next/made)" ]; then
   export NEXT_TELEMETRY_DISABLED=1
   node_modules/.bin/next build
-  node_modules/.bin/next build handwritten
   touch .next/made
 fi

@@ -6,12 +6,11 @@ cd "$(dirname "$0")"
 . ../toolchain.sh
 
 packages
-sources="app handwritten/app handwritten/server.js handwritten/vite.config.js server package.json bun.lock react-router.config.ts tsconfig.json vite.config.ts ../../shared"
+sources="app server package.json bun.lock react-router.config.ts tsconfig.json vite.config.ts ../../shared"
 # shellcheck disable=SC2086 # a list of files
 if [ ! -f build/made ] || [ -n "$(find $sources -newer build/made)" ]; then
   node_modules/.bin/react-router typegen
   node_modules/.bin/tsc
   node_modules/.bin/react-router build
-  (cd handwritten && ../node_modules/.bin/react-router build)
   touch build/made
 fi

@@ -168,6 +168,25 @@ describe("what cannot be measured exits with 3, in one line", () => {
     });
   }
 
+  test("a second port that is fixed, and a file that git ignores", async () => {
+    const metrics = 'require("node:http").createServer().listen(29123, "127.0.0.1");';
+    git("checkout", "-qf", "fast");
+    commit("metrics", `${metrics}${app(20)}`);
+    const env = ["--ref", "metrics", "--ref", "metrics", "--fail-above", "5%"];
+    const { code, output } = await finish(compare(...env));
+    expect([code, output]).toEqual([3, expect.stringMatching(/EADDRINUSE.*: copies run at once, so let every port/)]);
+    writeFileSync(join(repo, ".gitignore"), ".env\n");
+    writeFileSync(join(repo, ".env"), "A=1\n");
+    commit("secret", `require("node:fs").accessSync("../.env");${app(20)}`);
+    const secret = ["--ref", "secret", "--ref", "secret", "--fail-above", "50%", "--endpoints", "/"];
+    const without = await finish(compare(...secret));
+    expect([without.code, without.output]).toEqual([
+      3,
+      expect.stringContaining("(.env is in the working tree only: --copy .env)"),
+    ]);
+    expect((await finish(compare(...secret, "--copy", ".env"))).code).not.toBe(3);
+  });
+
   test("the reason is in the record, and without a gate it is an ordinary mistake", async () => {
     const json = join(folder, "failed.json");
     expect((await finish(compare("--ref", "nope", "--fail-above", "5%", "--json", json))).code).toBe(3);

@@ -318,6 +318,20 @@ describe("two runs", () => {
   });
 });
 
+test("one server alone: how fast it is, the dearest endpoint first, and what that means", () => {
+  const { slices, windows, manifest } = known();
+  const alone = {
+    slices: slices.filter(({ name }) => name === "node-raw"),
+    windows: windows.filter(({ name }) => name === "node-raw"),
+    manifest,
+  };
+  const text = card(say(alone)).join("\n");
+  expect(text).toMatch(/CPU µs +requests\/s +p50 ms +p99 ms +limit\n\/\S+ +1[45]\.\d .* 6\d,\d{3} .*server/);
+  expect(text).toMatch(/^In practice: 200 requests\/s of \/\S+ keep 0\.3 % of a core busy$/m);
+  expect(text).toContain("Memory: 80 MB after load, 90 MB at most\nStart: 100 ms until the first answer");
+  expect(text).not.toContain("not ranked");
+});
+
 describe("what a run knows against itself stands beside the number", () => {
   const shown = async (of: Known) => {
     const report = say(of);

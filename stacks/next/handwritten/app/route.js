@@ -1,1 +1,0 @@
-export const GET = () => Response.json({ message: "next" });

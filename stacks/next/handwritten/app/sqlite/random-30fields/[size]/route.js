@@ -1,3 +1,0 @@
-import { randomRows } from "../../../people.js";
-
-export const GET = async (_request, { params }) => Response.json(randomRows("person30", (await params).size));

@@ -1,9 +1,0 @@
-import { fileURLToPath } from "node:url";
-
-/** @type {import("next").NextConfig} */
-export default {
-  compress: false,
-  generateEtags: false,
-  poweredByHeader: false,
-  turbopack: { root: fileURLToPath(new URL("../../..", import.meta.url)) }, // where packages are installed
-};

@@ -1,3 +1,0 @@
-import { json } from "../answers.js";
-
-export const loader = () => json({ message: "remix" });

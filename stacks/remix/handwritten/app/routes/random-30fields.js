@@ -1,3 +1,0 @@
-import { randomRows } from "../answers.js";
-
-export const loader = randomRows("person30");
