@@ -3,6 +3,8 @@
 # Nothing outside this folder is changed, no daemon or system package installed.
 FORTIO_VERSION=1.68.2
 K6_VERSION=1.8.1
+# Apps that are not ours, and what prepares them, get the PATH of whoever called.
+export CALLERS_PATH="${CALLERS_PATH:-$PATH}"
 PATH="$PWD/.tools/bin:$PATH"
 export PATH
 

@@ -2,10 +2,10 @@ import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { UsageError } from "../../shared/errors.ts";
-import type { Requests } from "../load/request.ts";
-import { fromCaller } from "./caller.ts";
+import type { Request, Requests } from "../load/request.ts";
+import { callersEnvironment, fromCaller } from "./caller.ts";
 import { ENDPOINTS } from "./endpoints.ts";
-import { readRequests, withOptions } from "./requests.ts";
+import { readRequests, requestOf, withOptions } from "./requests.ts";
 import { HeadError, type Side } from "./sides.ts";
 import { type LocalSpec, parseStart } from "./targets.ts";
 
@@ -17,6 +17,8 @@ export interface AppOptions {
   readonly setup?: string;
   readonly ready?: string;
   readonly port?: number;
+  /** Then nothing is prepared. */
+  readonly dryRun?: boolean;
 }
 
 /** What the command line says of requests. */
@@ -37,22 +39,30 @@ export function askedOf({ endpoints = [], header = [], body, requests: file }: R
   return { endpoints: all, ...(Object.keys(requests).length > 0 && { requests }) };
 }
 
+type Asked = ReturnType<typeof askedOf>;
+
+/** What an app answers when it is up: --ready, else the first thing that it is asked for. */
+const firstOf = ({ endpoints, requests }: Asked, ready?: string): Request =>
+  ready === undefined
+    ? requestOf(endpoints[0] ?? (ENDPOINTS[0] as string), requests)
+    : { method: "GET", path: ready, headers: {} };
+
 /** Prepares the apps, once. @throws UsageError */
 export function appsOf(
-  { start = [], cwd = ".", env = [], setup, ready, port }: AppOptions,
-  endpoints: readonly string[] = [],
+  { start = [], cwd = ".", env = [], setup, ready, port, dryRun }: AppOptions,
+  asked: Asked,
 ): LocalSpec[] {
   const given = Object.entries({ setup, ready, port, env: env[0] }).find(([, value]) => value !== undefined)?.[0];
   if (start.length === 0 && given) throw new UsageError(`--${given} is of an app: give --start 'NAME=COMMAND' as well`);
   const folder = fromCaller(cwd);
   if (!existsSync(folder)) throw new UsageError(`--cwd "${cwd}": there is no such folder`);
   const variables = variablesOf(env);
-  const settings = { cwd: folder, port, ready: ready ?? endpoints[0] ?? (ENDPOINTS[0] as string) };
+  const settings = { cwd: folder, port, ready: firstOf(asked, ready) };
   const apps = start.map((text) => parseStart(text, variables, settings));
   const names = apps.map(({ name }) => name);
   const twice = names.find((name, i) => names.indexOf(name) !== i);
   if (twice) throw new UsageError(`--start has two of the name ${twice}: give each a name of its own`);
-  if (setup) prepare(setup, folder, variables);
+  if (setup && !dryRun) prepare(setup, folder, variables);
   return apps;
 }
 
@@ -60,7 +70,7 @@ export function appsOf(
 export function appsIn(
   sides: readonly Side[],
   { start = [], cwd = ".", env = [], setup, ready, port }: AppOptions,
-  endpoints: readonly string[],
+  asked: Asked,
 ): LocalSpec[] {
   const [command] = start;
   if (command === undefined || start.length > 1)
@@ -72,7 +82,7 @@ export function appsIn(
     if (!existsSync(inside)) throw new UsageError(`--cwd "${cwd}": ${name} has no such folder`);
     // What prepares the commit before has to prepare the later one as well.
     if (setup) prepare(setup, inside, variables, i === 0 ? UsageError : HeadError);
-    const app = { cwd: inside, ready: ready ?? (endpoints[0] as string) };
+    const app = { cwd: inside, ready: firstOf(asked, ready) };
     return { kind: "local", name, command: ["sh", "-c", command], env: variables, app };
   });
 }
@@ -87,7 +97,7 @@ function variablesOf(env: readonly string[]): Record<string, string> {
 function prepare(command: string, cwd: string, env: Record<string, string>, Mistake = UsageError): void {
   const { status, stdout, stderr } = spawnSync("sh", ["-c", command], {
     cwd,
-    env: { ...process.env, ...env },
+    env: { ...callersEnvironment(), ...env },
     encoding: "utf8",
   });
   if (status === 0) return;

@@ -3,6 +3,7 @@ import { CLIENTS, type Runtime } from "../../shared/drivers/drivers.ts";
 import { UsageError } from "../../shared/errors.ts";
 import stacks from "../../stacks/stacks.json" with { type: "json" };
 import type { EngineSpec } from "../host/engine.ts";
+import type { Request } from "../load/request.ts";
 import { WORKLOADS, type Workload } from "./endpoints.ts";
 
 /** What all targets have. */
@@ -43,7 +44,7 @@ export interface AppSettings {
   /** The one that it always listens on; if absent, a free one. */
   readonly port?: number | undefined;
   /** It is up when this path is answered with 2xx. */
-  readonly ready: string;
+  readonly ready: Request;
 }
 
 /** A server that runs already. */

@@ -53,7 +53,7 @@ export async function compare(names: readonly string[], options: CompareOptions,
     try {
       const [base, head] = sides;
       const asked = { ...options, ...(askedOf(options).endpoints.length === 0 && { endpoints: ["/"] }) };
-      const [before, after] = appsIn(sides, asked, askedOf(asked).endpoints) as [TargetSpec, TargetSpec];
+      const [before, after] = appsIn(sides, asked, askedOf(asked)) as [TargetSpec, TargetSpec];
       const named = ({ name, commit }: Side): Named => ({ name, commit });
       return await gate([after, before], { base: named(base), head: named(head) }, asked, signal);
     } finally {
@@ -80,7 +80,7 @@ function refuse(error: UsageError, { failAbove, json, markdown, repo, ref = [], 
 async function ofServers([a, b]: readonly [string, string], options: CompareOptions, signal: AbortSignal) {
   const { name: [first, second] = [], failAbove, json, markdown, workload } = options;
   const { endpoints } = askedOf(options);
-  const apps = onStore(appsOf(options, endpoints), workload);
+  const apps = onStore(appsOf(options, askedOf(options)), workload);
   const either = async (text: string, name?: string) => {
     const spec = parseEither(text, SERVERS, apps, { workload, name });
     return spec.kind === "url" && name === undefined ? { ...spec, name: await nameAt(spec.url, signal) } : spec;

@@ -81,7 +81,8 @@ async function planOf(urls: readonly string[], options: RunOptions, signal: Abor
   const { connections, seconds, minutes, warmup, rate: rates = [], seed, workload, scale } = options;
   const presets = (Object.keys(PRESETS) as Preset[]).filter((preset) => options[preset]);
   if (presets.length > 1) throw new UsageError(`--${presets.join(" --")}: choose one`);
-  const { endpoints, requests } = askedOf(options);
+  const asked = askedOf(options);
+  const { endpoints, requests } = asked;
   const engine = await engineOf(options, signal);
   const plan = makePlan(
     {
@@ -90,7 +91,7 @@ async function planOf(urls: readonly string[], options: RunOptions, signal: Abor
       urls,
       names,
       servers: await withoutAll(chosen, workload, signal),
-      apps: appsOf(options, endpoints),
+      apps: appsOf(options, asked),
       engine,
       agents,
       endpoints,

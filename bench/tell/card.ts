@@ -101,6 +101,7 @@ function cardOfOne(report: Report): string[] {
     ...(of?.startupMs ? [`Start: ${count(of.startupMs.estimate)} ms until the first answer`] : []),
     ...(core === null ? ["CPU time is not known: its processes cannot be seen here"] : []),
     ...limits(endpoints),
+    ...circumstances({ ...findings, unranked: [] }),
     ...gone(findings),
     ...promises(manifest),
     ...notWarm(report),

@@ -1,6 +1,6 @@
 /** Apps that are not ours: started by their own commands, or found by the port at which they listen. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type LocalSpec, parseTarget, SERVERS } from "../../bench/ask/targets.ts";
 import { splitCores } from "../../bench/host/cores.ts";
@@ -62,7 +62,8 @@ test("apps and a URL of this machine are compared with our servers, and only wha
       for (const name of names) {
         const windows = rowsOf(file, "windows.csv").filter(({ Name }) => Name === name);
         expect(windows.length).toBeGreaterThan(0);
-        for (const { CpuUs, Requests } of windows) expect(Number(CpuUs) / Number(Requests)).toBeGreaterThan(1);
+        const total = (field: "CpuUs" | "Requests") => windows.reduce((sum, window) => sum + Number(window[field]), 0);
+        expect(total("CpuUs") / total("Requests")).toBeGreaterThan(1);
       }
       expect(left("apps")).toEqual([]);
     }
@@ -216,6 +217,27 @@ describe("mistakes are one line, and nothing is left", () => {
   }
 });
 
+test("an app that has a login only, on the Node of whoever called: its card says how fast it is", async () => {
+  const [bin, mark] = [join(folder, "bin"), join(folder, "mark")];
+  mkdirSync(bin);
+  const node = must(["node", "-p", "process.execPath"]);
+  writeFileSync(join(bin, "node"), `#!/bin/sh\necho "$1" >>${mark}\nexec ${node} "$@"\n`, { mode: 0o755 });
+  const login = `require("node:http").createServer((request, response) => {
+    const { method, url, headers } = request;
+    response.statusCode = method === "POST" && url === "/login" && headers.authorization === "Bearer x" ? 200 : 401;
+    response.end("welcome");
+  }).listen(process.env.PORT, "127.0.0.1");`;
+  writeFileSync(join(app, "login.js"), login);
+  const args = ["--start", "my-app=node login.js", "--cwd", app, "--endpoints", "POST /login", "--body", "{}"];
+  const own = { CALLERS_PATH: "", PATH: `${bin}:${process.env.PATH}` };
+  const dry = await finish(bench(newFile(), ...args, "--setup", "node -e 1", "--dry-run"), own);
+  expect([dry.code, existsSync(mark)]).toEqual([0, false]);
+  const { code, output } = await finish(bench(newFile(), ...args, "--header", "authorization: Bearer x"), own);
+  expect([code, output]).toEqual([0, expect.stringMatching(/^POST \/login +\d+\.\d .*\d/m)]);
+  expect(output).toMatch(/^In practice: 200 requests\/s of POST \/login keep \d.* % of a core busy$/m);
+  expect(readFileSync(mark, "utf8")).toStartWith("login.js\n");
+});
+
 /** The app as one of a run. */
 const appSpec = (env = {}) =>
   ({
@@ -223,7 +245,7 @@ const appSpec = (env = {}) =>
     name: "app",
     command: ["node", join(app, "app.js")],
     env: { GREETING: "hello", ...env },
-    app: { cwd: app, ready: "/ok" },
+    app: { cwd: app, ready: { method: "GET", path: "/ok", headers: {} } },
   }) satisfies LocalSpec;
 
 test("an app that needs 20 s to start is waited for", async () => {

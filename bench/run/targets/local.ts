@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { UsageError } from "../../../shared/errors.ts";
+import { callersEnvironment } from "../../ask/caller.ts";
 import type { LocalSpec } from "../../ask/targets.ts";
 import { pinned } from "../../host/cores.ts";
 import { freePort } from "../../host/free-port.ts";
@@ -66,7 +67,14 @@ export async function start(
   const since = performance.now();
   const child = spawn(command as string, args, {
     cwd: app?.cwd,
-    env: { ...process.env, ...spec.env, ...store?.env, ...mark?.env, HOST: "127.0.0.1", PORT: String(port) },
+    env: {
+      ...(app ? callersEnvironment() : process.env),
+      ...spec.env,
+      ...store?.env,
+      ...mark?.env,
+      HOST: "127.0.0.1",
+      PORT: String(port),
+    },
     stdio: ["ignore", "ignore", "pipe"],
     // A session of its own, for all alike: the scheduler of Linux shares a core between sessions (sched(7), autogroup). And
     // a group of its own, as the shell of an app and what it starts are to end together.

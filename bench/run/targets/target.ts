@@ -65,14 +65,14 @@ const APP_READY_MS = 60_000;
 /**
  * Waits until a server that was just started answers.
  * @param state whether it is still up, and its log if not
- * @param ready a path that an app answers with 2xx when it is up; ours are up when they answer
+ * @param ready what an app answers as it should when it is up; ours are up when they answer
  */
 export async function untilReady(
   name: string,
   url: string,
   signal: AbortSignal,
   state: () => Promise<{ up: boolean; log: string }> | { up: boolean; log: string },
-  ready?: string,
+  ready?: Request,
 ): Promise<Identity | null> {
   const limit = ready === undefined ? READY_MS : APP_READY_MS;
   const deadline = Date.now() + limit;
@@ -84,19 +84,22 @@ export async function untilReady(
       const identity = await readIdentity(url, signal).catch(() => undefined);
       if (identity !== undefined) return identity;
     } else {
-      const response = await get(url + ready, signal).catch(() => null);
+      const response = await get(url + ready.path, signal, ready).catch(() => null);
       await response?.body?.cancel();
-      if (response?.ok) return null;
+      if (response && isAnswered(response, ready)) return null;
       said = response ? ` but with ${response.status}` : "";
     }
     if (Date.now() > deadline) {
       throw new UsageError(
-        `${name} did not answer at ${url}${ready ?? ""} within ${limit / 1e3} s${said}${log && `: ${log}`}`,
+        `${name} did not answer ${ready && ready.method !== "GET" ? `${ready.method} ` : ""}${url}${ready?.path ?? ""} within ${limit / 1e3} s${said}${log && `: ${log}`}`,
       );
     }
     await sleep(10);
   }
 }
+
+const isAnswered = (response: Response, { status }: Request): boolean =>
+  status === undefined ? response.ok : response.status === status;
 
 /** @returns what a server that says it has used. */
 export async function readItself(url: string, signal: AbortSignal): Promise<Reading | null> {
