@@ -158,10 +158,8 @@ async function checkSides(session: Session, { differentAnswers, failAbove }: Com
     if (difference && !differentAnswers) throw new UsageError(`${difference}: fix that, or give --different-answers`);
   } catch (error) {
     if (failAbove === undefined || session.signal.aborted || !(error instanceof UsageError)) throw error;
-    if (/EADDRINUSE|already in use/i.test(error.message))
-      throw new UsageError(
-        `${error.message}: copies run at once, so let every port that it listens at be read from a variable`,
-      );
+    const taken = /^.*(?:EADDRINUSE|already in use).*$/im.exec(error.message)?.[0].trim();
+    if (taken) throw new UsageError(`${taken}: copies run at once, so let every port be read from a variable`);
     throw new HeadError(error.message);
   }
 }
