@@ -43,7 +43,7 @@ export interface AppSettings {
   readonly cwd: string;
   /** The one that it always listens on; if absent, a free one. */
   readonly port?: number | undefined;
-  /** It is up when this path is answered with 2xx. */
+  /** It is up when this is answered as it should be. */
   readonly ready: Request;
 }
 

@@ -79,8 +79,8 @@ function refuse(error: UsageError, { failAbove, json, markdown, repo, ref = [], 
 
 async function ofServers([a, b]: readonly [string, string], options: CompareOptions, signal: AbortSignal) {
   const { name: [first, second] = [], failAbove, json, markdown, workload } = options;
-  const { endpoints } = askedOf(options);
-  const apps = onStore(appsOf(options, askedOf(options)), workload);
+  const asked = askedOf(options);
+  const apps = onStore(appsOf(options, asked), workload);
   const either = async (text: string, name?: string) => {
     const spec = parseEither(text, SERVERS, apps, { workload, name });
     return spec.kind === "url" && name === undefined ? { ...spec, name: await nameAt(spec.url, signal) } : spec;
@@ -91,7 +91,7 @@ async function ofServers([a, b]: readonly [string, string], options: CompareOpti
     const side = ({ name }: TargetSpec): Named => ({ name, commit: null });
     return gate(pair, { base: side(pair[1]), head: side(pair[0]) }, options, signal);
   }
-  const limitSeconds = (options.seconds ?? SECONDS) * (endpoints.length || pairEndpoints(workload).length);
+  const limitSeconds = (options.seconds ?? SECONDS) * (asked.endpoints.length || pairEndpoints(workload).length);
   const session = await pairSession(options, pair, limitSeconds, signal);
   try {
     const differences = await differencesIn(session);
@@ -149,10 +149,10 @@ const limitsFor = (also: Also, failAbove: number | null): Also =>
     Object.entries(also).map(([what, limit]) => [what, Number.isNaN(limit) ? (failAbove ?? limit) : limit]),
   );
 
-/** Each side is started and asked each endpoint, the base first: what then fails is the later commit's. @throws UsageError, HeadError */
+/** Each side is started and asked each endpoint; for a gate the base first, so that what then fails is the later commit's. @throws UsageError, HeadError */
 async function checkSides(session: Session, { differentAnswers, failAbove }: CompareOptions): Promise<void> {
   const [, base] = session.manifest.plan.targets;
-  if (base) await withTargets(session, [base], async () => {});
+  if (base && failAbove !== undefined) await withTargets(session, [base], async () => {});
   try {
     const [difference] = await differencesIn(session);
     if (difference && !differentAnswers) throw new UsageError(`${difference}: fix that, or give --different-answers`);
