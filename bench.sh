@@ -12,13 +12,17 @@ case " $* " in *" --fail-above"*) trap '[ $? -ne 1 ] || exit 3' EXIT ;; esac
 
 setup_bun
 setup_packages
-case " $* " in
-" help "* | *" --help "* | *" -h "* | " report "*) ;;
-*" --agents "*) setup_database ;;
-*)
-  setup_fortio
-  case "$*" in *content* | *tpcb* | *"POST /tx"*) setup_k6 ;; esac
-  setup_database
-  ;;
-esac
+# What is asked for decides what is needed; values of other options do not count.
+needs="fortio database" last=
+case "${1-}" in help | report) needs= ;; esac
+for word; do
+  case "$word" in
+  --help | -h) needs= ;;
+  --agents | --agents=*) needs=${needs#fortio } ;;
+  --workload=content | --workload=tpcb) needs="k6 $needs" ;;
+  content | tpcb) [ "$last" != --workload ] || needs="k6 $needs" ;;
+  esac
+  last=$word
+done
+for need in $needs; do "setup_$need"; done
 exec bun bench/cli.ts "$@"

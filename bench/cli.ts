@@ -4,6 +4,7 @@ import { exitWith } from "../shared/errors.ts";
 import { fromCaller } from "./ask/caller.ts";
 import { ENDPOINTS, WORKLOADS } from "./ask/endpoints.ts";
 import { SERVERS } from "./ask/targets.ts";
+import { check } from "./commands/check.ts";
 import { type CompareOptions, compare } from "./commands/compare.ts";
 import { type PairOptions, tax } from "./commands/pair.ts";
 import { type ReportOptions, showReport } from "./commands/report.ts";
@@ -12,7 +13,7 @@ import { proveItself, type SelfTestOptions } from "./commands/self-test.ts";
 import { sweep } from "./host/sweep.ts";
 import { type Also, EXIT } from "./judge/gate.ts";
 import { foldersOf, RESULTS } from "./keep/files.ts";
-import { PAIR_ENDPOINTS, PRESETS } from "./plan/presets.ts";
+import { FEW, PAIR_ENDPOINTS, PRESETS } from "./plan/presets.ts";
 import { parseSlo } from "./plan/slo.ts";
 
 const list = (text: string, before: string[] = []) => [...before, ...text.split(",").filter((item) => item !== "")];
@@ -46,10 +47,20 @@ const interrupted = new AbortController();
 /** Where a run is kept; needed for the last words of a run that is stopped. */
 let results = RESULTS;
 
+/** A comma belongs to a path, unless another path or method follows it. */
+const endpointList = (text: string, before: string[] = []) => [
+  ...before,
+  ...text.split(/,(?=\/|[A-Z]+ \/|content$|content,)/).filter((item) => item !== ""),
+];
+
 /** Options of every command. */
 function withOptions(command: Command, endpoints: readonly string[]): Command {
   return command
-    .option("--endpoints <list>", `paths to load (default: ${endpoints.join(",")})`, list)
+    .option(
+      "--endpoints <list>",
+      `paths to load, as /path or 'METHOD /path' (default: ${endpoints.join(",")})`,
+      endpointList,
+    )
     .option("--connections <n>", "connections, each with one request at a time", number(1, 10_000, true), 100)
     .option(
       "--warmup <n>",
@@ -68,23 +79,26 @@ const several = (text: string, before: string[] = []) => [...before, text];
 /** Options of commands that load what is not ours. */
 const withRequests = (command: Command) =>
   command
-    .option("--requests <file>", "what to ask for, as an .http file or a HAR has it", path)
-    .option("--header <header>", "of the requests of --endpoints, as 'name: value'; may be given again", several)
-    .option("--body <text>", "of those of --endpoints with a method like 'POST /login'; @FILE for what is in a file");
+    .option("--requests <file>", "requests to load: an .http file of an editor, or a HAR of a browser", path)
+    .option("--environment <name>", "environment of the .http file (default: the only one)")
+    .option("--allow-scripts", "run the scripts of the .http file")
+    .option("--header <header>", "header for --endpoints, as 'name: value' (repeatable)", several)
+    .option("--body <text>", "body for --endpoints with a method like 'POST /login'; @FILE reads a file");
 
 /** Options of commands that start apps that are not ours. */
 const withApps = (command: Command) =>
   command
-    .option("--start <name=command>", "an app to start here, e.g. 'my-app=node app.js'; may be given again", several)
-    .option("--cwd <folder>", "its folder (default: this one; with --ref, the top of the commit)")
-    .option("--env <name=value>", "a variable of its environment; may be given again", several)
-    .option("--setup <command>", "run in its folder before, once, e.g. 'npm ci && npm run build'")
-    .option("--ready <path>", "it is up when this is answered with 2xx (default: the first of --endpoints)")
+    .option("--start <name=command>", "app to start here, e.g. 'my-app=node app.js' (repeatable)", several)
+    .option("--cwd <folder>", "folder of the app (default: this one; with --ref, the top of the commit)")
+    .option("--env <name=value>", "environment variable of the app (repeatable)", several)
+    .option("--setup <command>", "command that prepares the app, once, e.g. 'npm ci && npm run build'")
+    .option("--ready <path>", "path polled until it returns 2xx (default: the first request)")
     .option(
       "--port <n>",
-      "where it listens, if it reads no PORT and {port} is not in its command",
+      "port of an app that neither reads PORT nor takes {port} in its command",
       number(1, 65_535, true),
-    );
+    )
+    .option("--insecure", "accept any certificate of an app or URL that speaks HTTPS");
 
 const workloadOption = (choices: readonly string[]) =>
   new Option(
@@ -99,7 +113,7 @@ const program = withOptions(new Command("./bench.sh"), ENDPOINTS)
     "Measures HTTP servers: those of the matrix and apps of yours, started here, and those at the URLs given.",
   )
   .argument("[urls...]", "servers that run already, as http://host:port")
-  .option("--quick", `a first look: ${PRESETS.quick.minutes} minutes (default)`)
+  .option("--quick", `a first look: ${PRESETS.quick.minutes} minutes, ${FEW.minutes} for up to ${FEW.servers} servers (default)`)
   .option("--standard", `${PRESETS.standard.minutes} minutes, with an A/A twin`)
   .option("--full", `${PRESETS.full.minutes} minutes, with an A/A twin`)
   .option("--minutes <n>", "time of the run instead: as many restarts as fit, at least two", number(0, 100_000, false))
@@ -193,8 +207,15 @@ withOptions(program.command("self-test"), PAIR_ENDPOINTS)
   .option("--alone", "instead: turns beside looks of two seconds at each server alone")
   .action((options: SelfTestOptions) => proveItself(options, interrupted.signal));
 
+const checkCommand = withOptions(program.command("check"), [])
+  .description("starts an app, or attaches to URLs, and asks each request as a run would, without a load")
+  .argument("[urls...]", "servers that run already, as http://host:port")
+  .option("--servers <list>", "servers of the matrix", list)
+  .option("--name <name>", "name of a server that does not say it at GET /", (text) => text.split(","))
+  .action((urls: string[], options: RunOptions) => check(urls, { ...options, workload: "read" }, interrupted.signal));
+
 const DEFAULT_FILES = [RESULTS];
-for (const command of [program, compareCommand]) withRequests(withApps(command));
+for (const command of [program, compareCommand, checkCommand]) withRequests(withApps(command));
 
 program
   .command("report")

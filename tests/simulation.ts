@@ -173,7 +173,7 @@ function simulated(session: Session, world: World): Session {
   };
   const warm: Session["warm"] = async (_, { url }, endpoint, { requests }) =>
     void answer(serverAt(url), endpoint, { most: requests });
-  const load: Session["load"] = async (url, endpoint, { seconds, connections, rate }) => {
+  const load: Session["load"] = async ({ url }, endpoint, { seconds, connections, rate }) => {
     const startedAt = clock.ms;
     const server = serverAt(url);
     const work = rate === undefined ? { us: seconds * 1e6 } : { most: Math.round(rate * seconds) };

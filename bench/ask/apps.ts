@@ -1,10 +1,12 @@
-import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { UsageError } from "../../shared/errors.ts";
+import { start } from "../host/command.ts";
+import { markApp } from "../host/sweep.ts";
 import type { Request, Requests } from "../load/request.ts";
 import { callersEnvironment, fromCaller } from "./caller.ts";
 import { ENDPOINTS } from "./endpoints.ts";
+import type { HttpFile } from "./http-file.ts";
 import { readRequests, requestOf, withOptions } from "./requests.ts";
 import { HeadError, type Side } from "./sides.ts";
 import { type LocalSpec, parseStart } from "./targets.ts";
@@ -17,6 +19,7 @@ export interface AppOptions {
   readonly setup?: string;
   readonly ready?: string;
   readonly port?: number;
+  readonly insecure?: true;
   /** Then nothing is prepared. */
   readonly dryRun?: boolean;
 }
@@ -27,64 +30,100 @@ export interface RequestOptions {
   readonly header?: string[];
   readonly body?: string;
   readonly requests?: string;
+  readonly environment?: string;
+  readonly allowScripts?: true;
 }
 
-/** @returns the endpoints to load, none where the usual ones are, and what is asked there. @throws UsageError */
-export function askedOf({ endpoints = [], header = [], body, requests: file }: RequestOptions) {
-  const inFile = file === undefined ? {} : readRequests(file);
-  const all = [...endpoints, ...Object.keys(inFile)];
+/** What is to be asked. */
+export interface ToAsk {
+  /** None for the usual ones. */
+  readonly endpoints: readonly string[];
+  readonly requests?: Requests;
+  readonly live?: HttpFile;
+  /** What is left out of a file, in sentences. */
+  readonly notes: readonly string[];
+}
+
+/** @throws UsageError */
+export async function askedOf(options: RequestOptions): Promise<ToAsk> {
+  const { endpoints = [], header = [], body, requests: file, environment, allowScripts } = options;
+  const inFile = file === undefined ? undefined : await readRequests({ file, environment, allowScripts });
+  const all = [...endpoints, ...Object.keys(inFile?.requests ?? {})];
   if (all.length === 0 && (header.length > 0 || body !== undefined))
-    throw new UsageError("--header and --body are of --endpoints: give them as well, e.g. 'POST /login'");
-  const requests: Requests = { ...withOptions(endpoints, header, body), ...inFile };
-  return { endpoints: all, ...(Object.keys(requests).length > 0 && { requests }) };
+    throw new UsageError("--header and --body require --endpoints, e.g. --endpoints 'POST /login'");
+  const requests: Requests = { ...withOptions(endpoints, header, body), ...inFile?.requests };
+  return {
+    endpoints: all,
+    ...(Object.keys(requests).length > 0 && { requests }),
+    ...(inFile?.live && { live: inFile.live }),
+    notes: inFile?.notes ?? [],
+  };
 }
 
-type Asked = ReturnType<typeof askedOf>;
-
-/** What an app answers when it is up: --ready, else the first thing that it is asked for. */
-const firstOf = ({ endpoints, requests }: Asked, ready?: string): Request =>
-  ready === undefined
-    ? requestOf(endpoints[0] ?? (ENDPOINTS[0] as string), requests)
-    : { method: "GET", path: ready, headers: {} };
+/**
+ * What is asked until an app is up: --ready, else the first request that can be asked any number of times.
+ * @returns null if each needs an answer of another: then any answer at / will do
+ */
+function firstOf({ endpoints, requests }: ToAsk, ready?: string): Request | null {
+  if (ready !== undefined) return { method: "GET", path: ready, headers: {} };
+  const all = (endpoints.length > 0 ? endpoints : ENDPOINTS).map((endpoint) => requestOf(endpoint, requests));
+  const complete = all.filter((request) => !JSON.stringify(request).includes("{{"));
+  return complete.find(({ method }) => method === "GET") ?? complete[0] ?? null;
+}
 
 /** Prepares the apps, once. @throws UsageError */
-export function appsOf(
-  { start = [], cwd = ".", env = [], setup, ready, port, dryRun }: AppOptions,
-  asked: Asked,
-): LocalSpec[] {
+export async function appsOf(
+  { start = [], cwd = ".", env = [], setup, ready, port, insecure, dryRun }: AppOptions,
+  asked: ToAsk,
+  signal: AbortSignal,
+): Promise<LocalSpec[]> {
   const given = Object.entries({ setup, ready, port, env: env[0] }).find(([, value]) => value !== undefined)?.[0];
-  if (start.length === 0 && given) throw new UsageError(`--${given} is of an app: give --start 'NAME=COMMAND' as well`);
+  if (start.length === 0 && given) throw new UsageError(`--${given} requires --start 'NAME=COMMAND'`);
   const folder = fromCaller(cwd);
-  if (!existsSync(folder)) throw new UsageError(`--cwd "${cwd}": there is no such folder`);
+  if (start.length > 0 && !existsSync(folder)) throw new UsageError(`--cwd "${cwd}": there is no such folder`);
   const variables = variablesOf(env);
-  const settings = { cwd: folder, port, ready: firstOf(asked, ready) };
+  const settings = {
+    cwd: folder,
+    port,
+    ready: firstOf(asked, ready),
+    isReadyGiven: ready !== undefined,
+    ...(insecure && { insecure }),
+  };
   const apps = start.map((text) => parseStart(text, variables, settings));
   const names = apps.map(({ name }) => name);
   const twice = names.find((name, i) => names.indexOf(name) !== i);
   if (twice) throw new UsageError(`--start has two of the name ${twice}: give each a name of its own`);
-  if (setup && !dryRun) prepare(setup, folder, variables);
+  if (setup && !dryRun) await prepare(setup, folder, variables, signal);
   return apps;
 }
 
 /** One app as it is in two folders, each prepared there. @param sides the one before a change, and the one after it */
-export function appsIn(
+export async function appsIn(
   sides: readonly Side[],
-  { start = [], cwd = ".", env = [], setup, ready, port }: AppOptions,
-  asked: Asked,
-): LocalSpec[] {
+  { start = [], cwd = ".", env = [], setup, ready, port, insecure }: AppOptions,
+  asked: ToAsk,
+  signal: AbortSignal,
+): Promise<LocalSpec[]> {
   const [command] = start;
   if (command === undefined || start.length > 1)
     throw new UsageError("--ref starts one app from both sides: give --start 'COMMAND', once");
   if (port) throw new UsageError(`--port ${port} is of one server, and both sides run: let the app read PORT`);
   const variables = variablesOf(env);
-  return sides.map(({ name, folder }, i) => {
+  const specs: LocalSpec[] = [];
+  for (const [i, { name, folder }] of sides.entries()) {
     const inside = join(folder, cwd);
     if (!existsSync(inside)) throw new UsageError(`--cwd "${cwd}": ${name} has no such folder`);
     // What prepares the commit before has to prepare the later one as well.
-    if (setup) prepare(setup, inside, variables, i === 0 ? UsageError : HeadError);
-    const app = { cwd: inside, ready: firstOf(asked, ready) };
-    return { kind: "local", name, command: ["sh", "-c", command], env: variables, app };
-  });
+    if (setup) await prepare(setup, inside, variables, signal, i === 0 ? UsageError : HeadError);
+    const app = {
+      cwd: inside,
+      ready: firstOf(asked, ready),
+      isReadyGiven: ready !== undefined,
+      ...(insecure && { insecure }),
+    };
+    specs.push({ kind: "local", name, command: ["sh", "-c", command], env: variables, app });
+  }
+  return specs;
 }
 
 /** @throws UsageError */
@@ -94,13 +133,18 @@ function variablesOf(env: readonly string[]): Record<string, string> {
   return Object.fromEntries(env.map((text) => text.split(/=(.*)/s).slice(0, 2) as [string, string]));
 }
 
-function prepare(command: string, cwd: string, env: Record<string, string>, Mistake = UsageError): void {
-  const { status, stdout, stderr } = spawnSync("sh", ["-c", command], {
-    cwd,
-    env: { ...callersEnvironment(), ...env },
-    encoding: "utf8",
-  });
-  if (status === 0) return;
-  const last = `${stdout}${stderr}`.trim().split("\n").slice(-5).join("\n");
-  throw new Mistake(`--setup "${command}" failed with ${status} in ${cwd}: ${last}`);
+/** Runs what prepares an app, and shows on stderr what it prints. */
+async function prepare(
+  command: string,
+  cwd: string,
+  env: Record<string, string>,
+  signal: AbortSignal,
+  Mistake = UsageError,
+): Promise<void> {
+  console.error(`setup in ${cwd}: ${command}`);
+  const mark = markApp();
+  const environment = { ...callersEnvironment(), ...env, ...mark.env };
+  const { ended } = start(["sh", "-c", command], { cwd, env: environment, signal, shown: true });
+  const { code } = await ended.finally(() => signal.aborted && mark.end());
+  if (code !== 0) throw new Mistake(`--setup "${command}" failed with ${code} in ${cwd}: see above`);
 }

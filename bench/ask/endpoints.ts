@@ -11,9 +11,6 @@ export const SEQUENCE = "content";
 /** pgbench's transaction, whose accounts, tellers and branches are drawn: see load/sequence.js. */
 export const TRANSACTION = "POST /tx";
 
-/** Whether k6 asks there, as not all requests are alike. */
-export const isSequence = (endpoint: string): boolean => endpoint === SEQUENCE || endpoint === TRANSACTION;
-
 const USERS = ["/users", "POST /users"] as const;
 const CONTENT_API = ["content", "content API"] as const;
 
@@ -40,3 +37,7 @@ export const WORKLOADS = {
   tpcb: { endpoints: [TRANSACTION], warmed: { [TRANSACTION]: 1 }, store: true, byK6: true, api: ["tpcb", "/tx"] },
 } as const;
 export type Workload = keyof typeof WORKLOADS;
+
+/** Whether k6 asks there, because not all requests are alike. */
+export const isSequence = (workload: Workload, endpoint: string): boolean =>
+  WORKLOADS[workload].byK6 && (WORKLOADS[workload].endpoints as readonly string[]).includes(endpoint);

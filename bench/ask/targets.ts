@@ -43,14 +43,20 @@ export interface AppSettings {
   readonly cwd: string;
   /** The one that it always listens on; if absent, a free one. */
   readonly port?: number | undefined;
-  /** It is up when this is answered as it should be. */
-  readonly ready: Request;
+  /** It is up when this is answered as it should be; null if any answer at / will do. */
+  readonly ready: Request | null;
+  /** Whether a person chose that request to tell that the app is up: then no other answer does. */
+  readonly isReadyGiven?: boolean;
+  /** Accepts any certificate. */
+  readonly insecure?: boolean;
 }
 
 /** A server that runs already. */
 export interface UrlSpec extends Named {
   readonly kind: "url";
   readonly url: string;
+  /** Accepts any certificate. */
+  readonly insecure?: boolean;
 }
 
 /** A server that is started in a container. */
@@ -221,10 +227,12 @@ export function parseEither(
   text: string,
   servers: readonly string[],
   apps: readonly LocalSpec[],
-  { workload, name }: { readonly workload?: Workload; readonly name?: string | undefined } = {},
+  more: { readonly workload?: Workload; readonly name?: string | undefined; readonly insecure?: boolean } = {},
 ): TargetSpec {
+  const { workload, name, insecure } = more;
   if (text.includes("://")) {
-    if (!workload || !WORKLOADS[workload].store) return { kind: "url", url: baseOf(text), name: name ?? text };
+    if (!workload || !WORKLOADS[workload].store)
+      return { kind: "url", url: baseOf(text), name: name ?? text, ...(insecure && { insecure }) };
     throw new UsageError(`--workload ${workload} loads servers started here only: leave out ${text}`);
   }
   return apps.find((app) => app.name === text) ?? parseTarget(text, servers, workload);

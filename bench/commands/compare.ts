@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { UsageError } from "../../shared/errors.ts";
-import { type AppOptions, appsIn, appsOf, askedOf } from "../ask/apps.ts";
+import { type AppOptions, appsIn, appsOf, askedOf, type ToAsk } from "../ask/apps.ts";
 import type { Workload } from "../ask/endpoints.ts";
 import { checkOut, HeadError, type Side } from "../ask/sides.ts";
 import { onStore, parseEither, SERVERS, type TargetSpec } from "../ask/targets.ts";
@@ -52,10 +52,11 @@ export async function compare(names: readonly string[], options: CompareOptions,
     const { sides, remove } = checkOut(repo, ref, copy);
     try {
       const [base, head] = sides;
-      const asked = { ...options, ...(askedOf(options).endpoints.length === 0 && { endpoints: ["/"] }) };
-      const [before, after] = appsIn(sides, asked, askedOf(asked)) as [TargetSpec, TargetSpec];
+      const hasNone = (await askedOf(options)).endpoints.length === 0;
+      const asked = await askedOf({ ...options, ...(hasNone && { endpoints: ["/"] }) });
+      const [before, after] = (await appsIn(sides, options, asked, signal)) as [TargetSpec, TargetSpec];
       const named = ({ name, commit }: Side): Named => ({ name, commit });
-      return await gate([after, before], { base: named(base), head: named(head) }, asked, signal);
+      return await gate([after, before], { base: named(base), head: named(head) }, { ...options, asked }, signal);
     } finally {
       remove();
     }
@@ -78,21 +79,21 @@ function refuse(error: UsageError, { failAbove, json, markdown, repo, ref = [], 
 }
 
 async function ofServers([a, b]: readonly [string, string], options: CompareOptions, signal: AbortSignal) {
-  const { name: [first, second] = [], failAbove, json, markdown, workload } = options;
-  const asked = askedOf(options);
-  const apps = onStore(appsOf(options, asked), workload);
+  const { name: [first, second] = [], failAbove, json, markdown, workload, insecure = false } = options;
+  const asked = await askedOf(options);
+  const apps = onStore(await appsOf(options, asked, signal), workload);
   const either = async (text: string, name?: string) => {
-    const spec = parseEither(text, SERVERS, apps, { workload, name });
-    return spec.kind === "url" && name === undefined ? { ...spec, name: await nameAt(spec.url, signal) } : spec;
+    const spec = parseEither(text, SERVERS, apps, { workload, name, insecure });
+    return spec.kind === "url" && name === undefined ? { ...spec, name: await nameAt(spec, signal) } : spec;
   };
   const pair = unique([await either(a, first), await either(b, second)]) as [TargetSpec, TargetSpec];
   await buildStacks(pair, signal);
   if (failAbove !== undefined || json || markdown) {
     const side = ({ name }: TargetSpec): Named => ({ name, commit: null });
-    return gate(pair, { base: side(pair[1]), head: side(pair[0]) }, options, signal);
+    return gate(pair, { base: side(pair[1]), head: side(pair[0]) }, { ...options, asked }, signal);
   }
   const limitSeconds = (options.seconds ?? SECONDS) * (asked.endpoints.length || pairEndpoints(workload).length);
-  const session = await pairSession(options, pair, limitSeconds, signal);
+  const session = await pairSession({ ...options, asked }, pair, limitSeconds, signal);
   try {
     const differences = await differencesIn(session);
     for (const one of await compareUntilDecided(session, { limitSeconds }))
@@ -113,11 +114,12 @@ const RATE_SECONDS = 0.5;
 async function gate(
   [head, base]: readonly [TargetSpec, TargetSpec],
   sides: { readonly base: Named; readonly head: Named },
-  options: CompareOptions,
+  options: CompareOptions & { readonly asked: ToAsk },
   signal: AbortSignal,
 ): Promise<number> {
-  const { failAbove = null, also = {}, failUndecided, json, markdown, workload } = options;
-  const many = askedOf(options).endpoints.length || pairEndpoints(workload).length;
+  const { failAbove = null, also = {}, failUndecided, json, markdown, workload, asked } = options;
+  for (const note of asked.notes) console.error(note);
+  const many = asked.endpoints.length || pairEndpoints(workload).length;
   const limitSeconds = (options.seconds ?? (failAbove === null ? SECONDS : GATE_SECONDS)) * many;
   console.error(atMost(head.name, base.name, many, limitSeconds));
   const specs = base.kind === "url" ? [head, base] : [head, base, base];
@@ -179,7 +181,7 @@ function differencesIn(session: Session): Promise<string[]> {
   return withTargets(session, plan.targets.slice(0, 2), async ([a, b]) => {
     const found: string[] = [];
     for (const endpoint of a && b ? endpointsOf(plan) : []) {
-      const difference = a && b && (await differenceOf(endpoint, a, b, session.signal, plan.requests));
+      const difference = a && b && (await differenceOf(endpoint, a, b, session.signal, plan.workload));
       if (difference) found.push(difference);
     }
     return found;

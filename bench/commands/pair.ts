@@ -1,5 +1,5 @@
 import { UsageError } from "../../shared/errors.ts";
-import { askedOf, type RequestOptions } from "../ask/apps.ts";
+import { askedOf, type RequestOptions, type ToAsk } from "../ask/apps.ts";
 import type { Workload } from "../ask/endpoints.ts";
 import { type LocalSpec, parseTarget, SERVERS, stackOf, type TargetSpec } from "../ask/targets.ts";
 import { makePlan, type Plan, unique } from "../plan/plan.ts";
@@ -23,14 +23,15 @@ export interface PairOptions extends RequestOptions {
 }
 
 /** A session for just these targets. @param limitSeconds all endpoints together @param more of the plan */
-export function pairSession(
-  { workload = "read", connections, warmup, results, ...asked }: Omit<PairOptions, "seconds">,
+export async function pairSession(
+  options: Omit<PairOptions, "seconds"> & { readonly asked?: ToAsk },
   specs: readonly TargetSpec[],
   limitSeconds: number,
   signal: AbortSignal,
   more: Partial<Plan> = {},
 ): Promise<Session> {
-  const { endpoints, requests } = askedOf(asked);
+  const { workload = "read", connections, warmup, results } = options;
+  const { endpoints, requests, live } = options.asked ?? (await askedOf(options));
   const amount = pairAmount(workload);
   const plan = makePlan(
     {
@@ -40,6 +41,7 @@ export function pairSession(
       servers: [],
       endpoints: endpoints.length > 0 ? endpoints : pairEndpoints(workload),
       requests,
+      live,
       connections,
       preset: "quick",
       seed: 0,

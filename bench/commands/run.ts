@@ -76,13 +76,14 @@ export async function run(urls: readonly string[], options: RunOptions, signal: 
   await finish(session, options);
 }
 
-async function planOf(urls: readonly string[], options: RunOptions, signal: AbortSignal): Promise<Plan> {
+export async function planOf(urls: readonly string[], options: RunOptions, signal: AbortSignal): Promise<Plan> {
   const { name: names = [], servers: chosen = [], agents = [], dryRun, slo, idle } = options;
   const { connections, seconds, minutes, warmup, rate: rates = [], seed, workload, scale } = options;
   const presets = (Object.keys(PRESETS) as Preset[]).filter((preset) => options[preset]);
   if (presets.length > 1) throw new UsageError(`--${presets.join(" --")}: choose one`);
-  const asked = askedOf(options);
-  const { endpoints, requests } = asked;
+  const asked = await askedOf(options);
+  for (const note of asked.notes) console.error(note);
+  const { endpoints, requests, live } = asked;
   const engine = await engineOf(options, signal);
   const plan = makePlan(
     {
@@ -91,11 +92,13 @@ async function planOf(urls: readonly string[], options: RunOptions, signal: Abor
       urls,
       names,
       servers: await withoutAll(chosen, workload, signal),
-      apps: appsOf(options, asked),
+      apps: await appsOf(options, asked, signal),
       engine,
       agents,
       endpoints,
       requests,
+      live,
+      insecure: options.insecure,
       connections,
       preset: presets[0] ?? "quick",
       minutes,
@@ -115,7 +118,7 @@ async function planOf(urls: readonly string[], options: RunOptions, signal: Abor
 
 /** A server that runs already says its name itself, unless one is given. */
 const named = async (spec: TargetSpec, signal: AbortSignal): Promise<TargetSpec> =>
-  spec.kind === "url" && URL.canParse(spec.name) ? { ...spec, name: await nameAt(spec.url, signal) } : spec;
+  spec.kind === "url" && URL.canParse(spec.name) ? { ...spec, name: await nameAt(spec, signal) } : spec;
 
 /** @returns the plan at all the loads that are asked for, if there are several */
 async function atAll(

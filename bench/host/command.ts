@@ -24,17 +24,20 @@ export interface CommandOptions {
   /** Added to the environment of this process. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   readonly stdin?: Bun.BunFile | Blob | ReadableStream | undefined;
+  /** What it prints goes to stderr of this process, and is not kept; Ctrl-C reaches its whole process group. */
+  readonly shown?: boolean | undefined;
 }
 
 /** @throws UsageError if there is no such command */
 export function start(command: readonly string[], options: CommandOptions = {}): Running {
-  const { signal, cwd, env, stdin } = options;
+  const { signal, cwd, env, stdin, shown } = options;
   signal?.throwIfAborted();
   const since = performance.now();
   let child: Bun.Subprocess<"ignore", "pipe", "pipe">;
   try {
     child = Bun.spawn([...command], {
-      stdio: [(stdin ?? "ignore") as "ignore", "pipe", "pipe"],
+      // stderr of this process, for both
+      stdio: shown ? ["ignore", 2 as never, 2 as never] : [(stdin ?? "ignore") as "ignore", "pipe", "pipe"],
       env: { ...process.env, ...env },
       ...(cwd && { cwd }),
       ...(signal && { signal }),
@@ -43,7 +46,7 @@ export function start(command: readonly string[], options: CommandOptions = {}):
     throw new UsageError(`${command[0]} cannot be run (${(error as Error).message}): install it`);
   }
   const ended = async (): Promise<Ended> => {
-    const read = (stream: ReadableStream) => new Response(stream).text();
+    const read = (stream?: ReadableStream) => (stream ? new Response(stream).text() : "");
     const [stdout, stderr] = await Promise.all([read(child.stdout), read(child.stderr)]);
     await child.exited;
     const seconds = (performance.now() - since) / 1e3;

@@ -117,33 +117,75 @@ export function readCores(cores: readonly number[]): { readonly busyMs: number; 
 }
 
 /** Forward to a server whose processes are elsewhere, as those of containers. */
-const FORWARDERS = new Set(["docker-proxy", "rootlessport", "rootlesskit", "slirp4netns", "pasta", "ssh"]);
+const FORWARDERS = new Set([
+  "docker-proxy",
+  "rootlessport",
+  "rootlesskit",
+  "slirp4netns",
+  "pasta",
+  "ssh",
+  "kubectl",
+  "socat",
+]);
+
+export const isForwarder = (pid: number): boolean => FORWARDERS.has(nameOf(pid));
 
 /**
  * @returns the process of this machine that listens on a port, or that started all that do; null if it cannot be seen
  *   (another user's), only forwards, or if there is no one such
  */
 export function listenerOf(port: number): number | null {
-  const sockets = new Set(["tcp", "tcp6"].flatMap((file) => socketsOf(`/proc/net/${file}`, port)));
-  const pids = processes().filter((pid) =>
-    names(`/proc/${pid}/fd`).some((fd) => sockets.has(linkOf(`/proc/${pid}/fd/${fd}`))),
-  );
+  const sockets = new Set(listening().flatMap((one) => (one.port === port ? one.socket : [])));
+  const pids = processes().filter((pid) => socketsOf(pid).some((socket) => sockets.has(socket)));
   const parents = new Map(pids.map((pid) => [pid, statOf(pid)?.parent ?? 0]));
   const roots = pids.filter((pid) => !parents.has(parents.get(pid) as number));
   const above = new Set(roots.map((pid) => parents.get(pid) as number));
   const [root, ...more] = roots.length > 1 ? above : roots;
   if (root === undefined || more.length > 0 || root === 1) return null;
-  return FORWARDERS.has(nameOf(root)) ? null : root;
+  return isForwarder(root) ? null : root;
 }
 
-/** proc_net_tcp: the local address is field 2, its port in hex; state 0A listens; field 10 is the inode. */
-function socketsOf(file: string, port: number): string[] {
-  const hex = port.toString(16).toUpperCase().padStart(4, "0");
-  return text(file)
-    .split("\n")
-    .map((line) => line.trim().split(/\s+/))
-    .filter(([, local, , state]) => local?.endsWith(`:${hex}`) && state === "0A")
-    .map((fields) => `socket:[${fields[9]}]`);
+interface Listening {
+  /** As a URL has it; `0.0.0.0` and `[::]` are every address. */
+  readonly host: string;
+  readonly port: number;
+  readonly socket: string;
+}
+
+/** @returns where processes of this network namespace listen by TCP (proc_net_tcp: fields 2, 4 and 10; state 0A listens). */
+function listening(): Listening[] {
+  return ["tcp", "tcp6"].flatMap((file) =>
+    text(`/proc/net/${file}`)
+      .split("\n")
+      .map((line) => line.trim().split(/\s+/))
+      .filter(([, , , state]) => state === "0A")
+      .map(([, local = "", , , , , , , , inode]) => {
+        const [address = "", port = ""] = local.split(":");
+        return { host: hostOf(address), port: Number.parseInt(port, 16), socket: `socket:[${inode}]` };
+      }),
+  );
+}
+
+/** @param hex words of 32 bits, each with its bytes reversed */
+function hostOf(hex: string): string {
+  const bytes = (hex.match(/.{8}/g) ?? []).flatMap((word) => (word.match(/../g) ?? []).reverse());
+  const v4 = (from: number) =>
+    bytes
+      .slice(from)
+      .map((byte) => Number.parseInt(byte, 16))
+      .join(".");
+  if (bytes.length === 4) return v4(0);
+  if (hex.startsWith("0000000000000000FFFF0000")) return v4(12);
+  const groups = (bytes.join("").match(/.{4}/g) ?? []).join(":");
+  return new URL(`http://[${groups}]`).hostname;
+}
+
+const socketsOf = (pid: number): string[] => names(`/proc/${pid}/fd`).map((fd) => linkOf(`/proc/${pid}/fd/${fd}`));
+
+/** @returns where any of these processes listens, none for those of other users. */
+export function listeningOf(pids: readonly number[]): Listening[] {
+  const own = new Set(pids.flatMap(socketsOf));
+  return listening().filter(({ socket }) => own.has(socket));
 }
 
 const total = (values: Iterable<number>): number => [...values].reduce((sum, value) => sum + value, 0);

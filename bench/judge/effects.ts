@@ -1,5 +1,5 @@
 import { stackOf } from "../ask/targets.ts";
-import { type Comparison, contrast, ERROR_RATE, type Interval, spreadOver } from "./statistics.ts";
+import { type Comparison, contrast, ERROR_RATE, type Interval, spreadOver, stateOf } from "./statistics.ts";
 import type { Row, Table } from "./tables.ts";
 
 export type Factor = "runtime" | "framework" | "driver" | "workers" | "settings";
@@ -14,6 +14,10 @@ export interface MainEffect {
   readonly cpu: Interval | null;
   /** Requests per second, likewise. */
   readonly goodput: Interval | null;
+  /** Of a framework that was compared on two runtimes: what it costs on each, by `cpu`; empty if there is one. */
+  readonly byRuntime: readonly { readonly runtime: string; readonly cpu: Interval }[];
+  /** Whether what it costs on one differs significantly from what it costs on the other. */
+  readonly interacts: boolean;
   /** The servers that are compared; each differs from its partner in nothing else. */
   readonly pairs: readonly (readonly [to: string, from: string])[];
 }
@@ -95,36 +99,64 @@ export function mainEffects({ comparison, throughput, by, rows }: Table, many: n
       to: level(to),
       from: level(from) + (where?.(from) ?? ""),
       pair: [to.name, from.name] as const,
+      runtime: to.runtime,
     }));
     return [...Map.groupBy(named, ({ to, from }) => `${to} ÷ ${from}`).values()]
-      .map((of) => ({ factor, ...(of[0] as (typeof of)[0]), pairs: of.map(({ pair }) => pair) }))
+      .map((of) => ({
+        factor,
+        ...(of[0] as (typeof of)[0]),
+        pairs: of.map(({ pair }) => pair),
+        runtimes: of.map(({ runtime }) => runtime),
+      }))
       .sort((a, b) => b.pairs.length - a.pairs.length || (`${a.to} ${a.from}` < `${b.to} ${b.from}` ? -1 : 1));
   });
-  const family = found.length * many;
-  const ratio = (of: Comparison | null, pairs: MainEffect["pairs"]) => {
+  // A framework is looked at in four ways: on both runtimes, on each, and by how these differ.
+  const family = many * found.reduce((sum, { factor }) => sum + (factor === "framework" ? 4 : 1), 0);
+  const among = (of: Comparison | null, pairs: MainEffect["pairs"]) => {
     const known = new Set(of?.standings.flatMap(({ name, rank }) => (rank ? [name] : [])));
-    const compared = pairs.filter((pair) => pair.every((name) => known.has(name)));
-    return of && compared.length > 0
-      ? contrast(of, weightsOf(compared), spreadOver([of]), ERROR_RATE / family).ratio
-      : null;
+    return pairs.filter((pair) => pair.every((name) => known.has(name)));
   };
-  return found.map(({ pairs, factor, to, from }) => {
+  const ratio = (of: Comparison | null, pairs: MainEffect["pairs"], against: MainEffect["pairs"] = []) => {
+    const compared = among(of, pairs);
+    if (!of || compared.length === 0) return null;
+    return contrast(of, weightsOf(compared, against), spreadOver([of]), ERROR_RATE / family).ratio;
+  };
+  return found.map(({ pairs, runtimes, factor, to, from }) => {
     const seconds = ratio(throughput, pairs);
+    const cpu = by === "cpu" ? ratio(comparison, pairs) : null;
+    const groups = [...Map.groupBy(pairs.entries(), ([i]) => runtimes[i] as string)].map(([runtime, of]) => ({
+      runtime,
+      pairs: among(
+        comparison,
+        of.map(([, pair]) => pair),
+      ),
+    }));
+    const isSplit = factor === "framework" && cpu && groups.length === 2 && groups.every((one) => one.pairs.length > 0);
+    const [one, other] = isSplit ? groups : [];
+    const difference = one && other ? ratio(comparison, one.pairs, other.pairs) : null;
     return {
-      ...{ factor, to, from, pairs },
-      cpu: by === "cpu" ? ratio(comparison, pairs) : null,
+      ...{ factor, to, from, pairs, cpu },
+      byRuntime: (isSplit ? groups : []).flatMap(({ runtime, pairs }) => {
+        const of = ratio(comparison, pairs);
+        return of ? [{ runtime, cpu: of }] : [];
+      }),
+      interacts: difference !== null && stateOf(difference) === "different",
       goodput: seconds && { estimate: 1 / seconds.estimate, low: 1 / seconds.high, high: 1 / seconds.low },
     };
   });
 }
 
-/** The weight of each server in the mean over pairs. */
-function weightsOf(pairs: MainEffect["pairs"]): Record<string, number> {
+/** The weight of each server in the mean over pairs, less the mean over others. */
+function weightsOf(pairs: MainEffect["pairs"], against: MainEffect["pairs"]): Record<string, number> {
   const weights: Record<string, number> = {};
-  for (const [to, from] of pairs) {
-    weights[to] = (weights[to] ?? 0) + 1 / pairs.length;
-    weights[from] = (weights[from] ?? 0) - 1 / pairs.length;
-  }
+  const add = (all: MainEffect["pairs"], sign: number) => {
+    for (const [to, from] of all) {
+      weights[to] = (weights[to] ?? 0) + sign / all.length;
+      weights[from] = (weights[from] ?? 0) - sign / all.length;
+    }
+  };
+  add(pairs, 1);
+  add(against, -1);
   return weights;
 }
 

@@ -17,6 +17,8 @@ export interface Findings {
   readonly twins: readonly Twin[];
   /** Targets that were left out from some moment on. */
   readonly left: Manifest["left"];
+  /** What the run said of how targets are measured, in sentences. */
+  readonly remarks: readonly string[];
   readonly warming: readonly { readonly name: string; readonly endpoint: string; readonly by: number }[];
   /** Part of the time in which the host and other processes had the cores in the median slice; null if that was not seen. */
   readonly taken: number | null;
@@ -40,6 +42,7 @@ export function findingsOf(tables: readonly Table[], slices: readonly Slice[], m
   return {
     twins: twinsOf(tables),
     left: manifest?.left ?? [],
+    remarks: manifest?.remarks ?? [],
     warming: rows.flatMap(({ name, endpoint, warming }) => (warming ? [{ name, endpoint, by: warming }] : [])),
     taken: taken.length > 0 ? median(taken) : null,
     unranked: tables.flatMap(({ endpoint, comparison }) => (comparison === null ? [endpoint] : [])),

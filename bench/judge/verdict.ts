@@ -55,9 +55,10 @@ const share = (n: number, { requests }: Pick<Evidence, "requests">) => (requests
 export const isFailing = (e: Pick<Evidence, "errors" | "requests">) => share(e.errors, e) > 0.001;
 /** k6, which sends sequences, may need fewer connections at a fixed rate, and opens more where its pool is late. */
 function isBroken(e: Evidence): boolean {
-  const most = e.dropped === null ? e.connections : 2 * e.connections;
   const mayIdle = e.dropped !== null && e.targetRate !== null;
-  return isFailing(e) || e.sockets > most || (e.sockets < e.connections && !mayIdle);
+  // A server that closes connections is measured with what that costs.
+  const isLate = e.dropped !== null && e.sockets > 2 * e.connections;
+  return isFailing(e) || isLate || (e.sockets < e.connections && !mayIdle);
 }
 /** Part of a core's time that others may have. Kernel threads that serve the load itself, and ticks of 10 ms, make up to half of this. */
 const STARVED = 0.15;

@@ -39,6 +39,8 @@ export interface Manifest {
     readonly scenario: string | null;
     readonly reason: string;
   }[];
+  /** What is to be known of how targets are measured, in sentences. */
+  remarks: string[];
   /** Target -> scenario -> latencies of all its slices. */
   histograms: Record<string, Record<string, Histogram>>;
   /** `loaded`: in windows that count, and in slices. */

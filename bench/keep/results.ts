@@ -1,5 +1,6 @@
 /** results.csv: what each server did alone, one row per run, server and endpoint. */
 import { closeSync, openSync, readFileSync } from "node:fs";
+import { parse } from "csv-parse/sync";
 import { stringify } from "csv-stringify/sync";
 import { lock } from "proper-lockfile";
 import { UsageError } from "../../shared/errors.ts";
@@ -40,10 +41,12 @@ export function checkResults(file: string): void {
   } catch (error) {
     throw new UsageError(`"${file}" cannot be written (${(error as Error).message}): choose another with --results`);
   }
-  const head = String(readBytes(file, 0, Buffer.byteLength(HEADER)));
-  if (head !== "" && head !== HEADER) {
-    throw new UsageError(`"${file}" has other columns: move it away, or choose another with --results`);
-  }
+  // A spreadsheet may have written a byte order mark, other line ends and quotes.
+  const [head = ""] = String(readBytes(file, 0, 4 * Buffer.byteLength(HEADER))).split(/\r?\n/);
+  const columns: string[] = head === "" ? [] : (parse(head, { bom: true, relax_quotes: true })[0] ?? []);
+  if (columns.length === 0 || columns.join() === RESULT_COLUMNS.join()) return;
+  const found = columns.length === 1 ? `no commas in its first line (${columns[0]?.slice(0, 40)} …)` : "other columns";
+  throw new UsageError(`"${file}" has ${found}: save it with commas, move it away, or choose another with --results`);
 }
 
 /** Appends the rows of a run in place of those that it has there, whole, whoever else appends at the same time. */
@@ -51,11 +54,15 @@ export async function appendResults(file: string, run: string, rows: readonly Re
   // Its real path is not asked for, as others replace the file meanwhile.
   const release = await lock(file, { realpath: false, retries: { retries: 100, minTimeout: 10, maxTimeout: 200 } });
   try {
-    const others = readFileSync(file, "utf8")
-      .split("\n")
-      .filter((line) => line !== "" && !line.includes(run));
-    const before = others.length > 0 ? `${others.join("\n")}\n` : HEADER;
-    writeWhole(file, before + stringify(rows.map((row) => RESULT_COLUMNS.map((column) => row[column]))));
+    const text = readFileSync(file, "utf8");
+    const end = text.includes("\r\n") ? "\r\n" : "\n";
+    const others = text.split(/\r?\n/).filter((line) => line !== "" && !line.includes(run));
+    const before = others.length > 0 ? [...others, ""].join(end) : HEADER;
+    const added = stringify(
+      rows.map((row) => RESULT_COLUMNS.map((column) => row[column])),
+      { record_delimiter: end },
+    );
+    writeWhole(file, before + added);
   } finally {
     await release();
   }

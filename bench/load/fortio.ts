@@ -1,8 +1,12 @@
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { UsageError } from "../../shared/errors.ts";
 import { type CommandOptions, lastLine, run } from "../host/command.ts";
 import { pinned } from "../host/cores.ts";
 import { type Histogram, percentile } from "./histogram.ts";
-import type { Request } from "./request.ts";
+import { type Asked, bytesOf, headersOf } from "./request.ts";
 
 /** What a load generator saw in one slice. Latencies count from the send, errors included, in ms. */
 export interface Load {
@@ -50,9 +54,6 @@ export interface LoadOptions {
   readonly resolutionSeconds?: number | undefined;
 }
 
-/** Whatever loads an endpoint of a server: a fortio or k6 process, or several machines. */
-export type LoadGenerator = (server: string, endpoint: string, options: LoadOptions) => Promise<Load>;
-
 export const PERCENTILES = [50, 90, 99, 99.9] as const;
 const RESOLUTION_SECONDS = 1e-5;
 
@@ -70,11 +71,6 @@ export interface FortioResult {
   readonly Sizes: { Avg: number };
   readonly RetCodes: Readonly<Record<string, number>>;
   readonly SocketCount: number;
-}
-
-/** A URL, and what is asked of it: a GET without headers if only that. */
-export interface Asked extends Partial<Pick<Request, "method" | "headers" | "body">> {
-  readonly url: string;
 }
 
 /** Loads one URL with one fortio process; what it asks before the slice proper (once per connection) is not counted. */
@@ -102,14 +98,41 @@ export function commandOf(asked: Asked, options: LoadOptions, more: Readonly<Rec
   ];
 }
 
+/** Its own time limit, unless answers were seen that took longer. */
+const TIMEOUT_MS = 3_000;
+/** A closed loop is slower than one request alone by as many as it has connections. */
+const SLOWER_UNDER_LOAD = 100;
+/** Its own buffer; of a longer answer it would take the rest for the next one. */
+const BUFFER_KB = 128;
+
 /** fortio's own flag for the type of a body makes it a POST, which -X overrides. */
-function argumentsOf({ method = "GET", headers = {}, body }: Asked): string[] {
-  const { "content-type": type, ...others } = headers;
+function argumentsOf(asked: Asked): string[] {
+  const { method = "GET", body, insecure, answer } = asked;
+  const { "content-type": type, ...others } = headersOf(asked);
+  const milliseconds = Math.round((answer?.ms ?? 0) * SLOWER_UNDER_LOAD);
   return [
-    ...(body === undefined ? [] : ["-payload", body, "-content-type", type ?? "application/octet-stream"]),
+    ...(body === undefined ? [] : ["-payload-file", payloadFile(asked), "-content-type", type ?? ""]),
     ...(method === (body === undefined ? "GET" : "POST") ? [] : ["-X", method]),
-    ...Object.entries(others).flatMap(([name, value]) => ["-H", `${name}: ${value}`]),
+    ...Object.entries(body === undefined && type !== undefined ? { ...others, "content-type": type } : others).flatMap(
+      ([name, value]) => ["-H", `${name}: ${value}`],
+    ),
+    ...(insecure ? ["-k"] : []),
+    ...(answer && answer.bytes > BUFFER_KB * 512 ? ["-httpbufferkb", String(Math.ceil(answer.bytes / 512))] : []),
+    ...(milliseconds > TIMEOUT_MS ? ["-timeout", `${milliseconds}ms`] : []),
   ];
+}
+
+/** Bodies are given as files: Linux takes no argument above 128 KiB. */
+const payloads = join(tmpdir(), `http-benchmark-${process.pid}`);
+
+function payloadFile(asked: Asked): string {
+  const bytes = bytesOf(asked) ?? Buffer.alloc(0);
+  const file = join(payloads, createHash("sha256").update(bytes).digest("hex"));
+  if (existsSync(file)) return file;
+  if (!existsSync(payloads)) process.on("exit", () => rmSync(payloads, { recursive: true, force: true }));
+  mkdirSync(payloads, { recursive: true });
+  writeFileSync(file, bytes);
+  return file;
 }
 
 /** fortio's settings, under the names that its command and its REST interface share. */

@@ -4,9 +4,34 @@ export interface Request {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** What it is to be answered with; any 2xx if absent. */
+  /** `body` is base64, because it is no text. */
+  readonly base64?: true;
+  /** The status of the answer; any 2xx if absent. */
   readonly status?: number;
 }
 
 /** Name of an endpoint -> what is asked there. */
 export type Requests = Readonly<Record<string, Request>>;
+
+/** What a generator, or the check before it, sends: a GET without headers if only the URL is given. */
+export interface Asked extends Partial<Omit<Request, "path" | "status">> {
+  readonly url: string;
+  /** Accepts any certificate. */
+  readonly insecure?: boolean;
+  /** How large and how slow the answers were that were seen before the load. */
+  readonly answer?: { readonly bytes: number; readonly ms: number };
+}
+
+/** @returns the bytes of a body; undefined if there is none. */
+export const bytesOf = ({ body, base64 }: Pick<Asked, "body" | "base64">): Buffer | undefined =>
+  body === undefined ? undefined : Buffer.from(body, base64 ? "base64" : "utf8");
+
+/** What the generator calls itself, unless a request says otherwise: the check sends the same. */
+export const USER_AGENT = "fortio.org/fortio";
+
+/** @returns all headers of a request that its client does not set for its connection. */
+export const headersOf = ({ headers = {}, body }: Asked): Readonly<Record<string, string>> => ({
+  "user-agent": USER_AGENT,
+  ...(body !== undefined && { "content-type": "application/octet-stream" }),
+  ...headers,
+});

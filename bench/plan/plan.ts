@@ -1,11 +1,12 @@
 import { SimpleFaker } from "@faker-js/faker";
 import { UsageError } from "../../shared/errors.ts";
 import { SEQUENCE, TRANSACTION, WORKLOADS, type Workload } from "../ask/endpoints.ts";
-import { isOurPost, requestOf } from "../ask/requests.ts";
+import type { HttpFile } from "../ask/http-file.ts";
+import { isOurPost } from "../ask/requests.ts";
 import { baseOf, type LocalSpec, onStore, parseTarget, type TargetSpec } from "../ask/targets.ts";
 import type { EngineSpec } from "../host/engine.ts";
-import type { Request, Requests } from "../load/request.ts";
-import { AGENTS_SECONDS, type Amount, amountOf, type Preset } from "./presets.ts";
+import type { Requests } from "../load/request.ts";
+import { AGENTS_SECONDS, type Amount, amountOf, FEW, type Preset } from "./presets.ts";
 
 /** Requests per second, or connections. */
 export interface Level {
@@ -34,6 +35,8 @@ export interface Plan {
   readonly scenarios: readonly Scenario[];
   /** What is asked at endpoints if it is not what their name says. */
   readonly requests?: Requests;
+  /** The file of the requests, if each server that is up has to fill in some values. */
+  readonly live?: HttpFile;
   readonly connections: number;
   readonly preset: Preset;
   readonly amount: Amount;
@@ -58,6 +61,9 @@ export interface Options {
   readonly engine?: EngineSpec | undefined;
   readonly endpoints: readonly string[];
   readonly requests?: Requests | undefined;
+  readonly live?: HttpFile | undefined;
+  /** Accepts any certificate of servers that run already. */
+  readonly insecure?: boolean | undefined;
   readonly agents?: readonly string[];
   readonly connections: number;
   readonly preset: Preset;
@@ -101,10 +107,11 @@ export function makePlan(options: Options, servers: readonly string[]): Plan {
     throw new UsageError(`--workload ${workload} starts servers on this machine: leave out --docker and --agents`);
   }
   const asked = options.endpoints.length > 0 ? options.endpoints : endpoints;
-  const { requests } = options;
+  const { requests, live } = options;
   if (requests && options.agents?.length)
     throw new UsageError("--agents ask for paths only: leave out --requests, --header and --body");
-  const adds = asked.find((endpoint) => isOurPost(endpoint) && !requests?.[endpoint]);
+  const isOurs = store || apps.length + urls.length === 0;
+  const adds = isOurs ? asked.find((endpoint) => isOurPost(endpoint) && !requests?.[endpoint]) : undefined;
   if (adds && urls.length > 0) {
     throw new UsageError(`"${adds}" adds what stays, so it loads servers started here only: leave out the URL`);
   }
@@ -115,7 +122,7 @@ export function makePlan(options: Options, servers: readonly string[]): Plan {
     throw new UsageError(`"${writes}" writes: give --workload ${workloads}, and servers get a store of their own`);
   }
   const targets = targetsOf({ ...options, apps }, servers);
-  const amount = amountFor(options);
+  const amount = amountFor(options, targets.length);
   const couldBeTwice = targets.filter((spec) => spec.kind !== "url" && !(spec.kind === "local" && spec.app?.port));
   const twin =
     amount.twin && !options.once && couldBeTwice.length > 0 ? randomOf(seed, 0).arrayElement(couldBeTwice) : undefined;
@@ -131,6 +138,7 @@ export function makePlan(options: Options, servers: readonly string[]): Plan {
       level: null,
     })),
     ...(requests && { requests }),
+    ...(live && { live }),
     connections,
     agents: options.agents ?? [],
     preset: options.preset,
@@ -140,17 +148,10 @@ export function makePlan(options: Options, servers: readonly string[]): Plan {
 }
 
 /** @throws UsageError for a rate at which a slice would have too few requests. */
-function amountFor({
-  workload = "read",
-  preset,
-  minutes,
-  seconds,
-  warmup,
-  rate,
-  connections,
-  agents,
-}: Options): Amount {
+function amountFor(options: Options, servers: number): Amount {
+  const { workload = "read", preset, minutes, seconds, warmup, rate, connections, agents } = options;
   const amount = amountOf(workload, preset);
+  const isShort = preset === "quick" && servers <= FEW.servers;
   /** Between two sends of one connection, at a fixed rate. */
   const interval = rate === undefined ? 0 : connections / rate;
   const least = agents?.length ? AGENTS_SECONDS : rate === undefined ? 0 : AT_RATE_SECONDS;
@@ -163,13 +164,14 @@ function amountFor({
   return {
     ...amount,
     soloSeconds,
-    minutes: minutes ?? amount.minutes,
+    minutes: minutes ?? (isShort ? FEW.minutes : amount.minutes),
     warmRequests: warmup ?? amount.warmRequests,
   };
 }
 
 /** @throws UsageError */
-function targetsOf({ servers: chosen, urls, names, apps = [], engine, workload }: Options, servers: readonly string[]) {
+function targetsOf(options: Options, servers: readonly string[]) {
+  const { servers: chosen, urls, names, apps = [], engine, workload, insecure } = options;
   const ours = chosen.length > 0 || urls.length + apps.length > 0 ? chosen : servers;
   const started = ours.map((text): TargetSpec => {
     const spec = parseTarget(text, servers, workload);
@@ -178,7 +180,9 @@ function targetsOf({ servers: chosen, urls, names, apps = [], engine, workload }
     if (stack) throw new UsageError(`--docker starts the ten, and ${name} is not in their image: leave it out`);
     return { kind: "docker", name, env, engine, ...(choices && { choices }) };
   });
-  const running = urls.map((url, i): TargetSpec => ({ kind: "url", url: baseOf(url), name: names[i] || url }));
+  const running = urls.map(
+    (url, i): TargetSpec => ({ kind: "url", url: baseOf(url), name: names[i] || url, ...(insecure && { insecure }) }),
+  );
   return [...started, ...apps, ...running];
 }
 
@@ -234,10 +238,6 @@ export const isPaused = ({ agents }: Pick<Plan, "agents">, { rate, level }: Scen
 export const endpointsOf = ({ scenarios }: Pick<Plan, "scenarios">): string[] => [
   ...new Set(scenarios.map(({ endpoint }) => endpoint)),
 ];
-
-/** What is asked of a server at an endpoint. */
-export const requestAt = ({ requests }: Pick<Plan, "requests">, endpoint: string): Request =>
-  requestOf(endpoint, requests);
 
 /** Scenarios in the order of one restart, random but the same for the same seed; rungs of a ladder come one after the other. */
 export function orderOf(plan: Pick<Plan, "seed">, restart: number, scenarios: readonly Scenario[]): Scenario[] {

@@ -21,6 +21,8 @@ export const PRESETS = {
   full: { minutes: 90, warmRequests: 60_000, turnMs: 400, soloSeconds: 0.3, twin: true },
 } as const satisfies Record<string, Amount>;
 export type Preset = keyof typeof PRESETS;
+/** A first look at so few servers takes so many minutes. */
+export const FEW = { servers: 3, minutes: 2 };
 
 /** k6 takes longer than fortio to start, and a sequence or a transaction than a request. */
 const BY_K6: Readonly<Record<Preset, Partial<Amount>>> = {

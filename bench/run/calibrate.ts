@@ -1,7 +1,6 @@
 import { isSequence } from "../ask/endpoints.ts";
 import type { Calibration } from "../keep/manifest.ts";
 import { load } from "../load/fortio.ts";
-import { requestAt } from "../plan/plan.ts";
 import type { Session } from "./session.ts";
 import { start } from "./targets/local.ts";
 import { isStartedHere, type Target, timeAnswer } from "./targets/target.ts";
@@ -29,13 +28,12 @@ async function measured(session: Session, target: Target, endpoint: string): Pro
 }
 
 async function unloaded(session: Session, target: Target, endpoint: string): Promise<number> {
-  if (isSequence(endpoint)) {
-    const { percentilesMs } = await session.load(target.url, endpoint, { connections: 1, seconds: UNLOADED_SECONDS });
+  if (isSequence(session.manifest.plan.workload, endpoint)) {
+    const { percentilesMs } = await session.load(target, endpoint, { connections: 1, seconds: UNLOADED_SECONDS });
     return percentilesMs[50];
   }
-  const request = requestAt(session.manifest.plan, endpoint);
   const seen: number[] = [];
-  for (let i = 0; i < UNLOADED_ASKS; i++) seen.push(await timeAnswer(target.url, request, session.signal));
+  for (let i = 0; i < UNLOADED_ASKS; i++) seen.push(await timeAnswer(target, endpoint, session));
   return seen.sort((a, b) => a - b)[UNLOADED_ASKS >> 1] as number;
 }
 
@@ -67,11 +65,11 @@ async function lineSpeed({ load, manifest }: Session, target: Target): Promise<n
   const endpoint = "/sqlite/random-30fields/20";
   if (!target.identity) return null;
   const { connections } = manifest.plan;
-  const alone = await load(target.url, endpoint, { connections: 1, seconds: 0.5 });
+  const alone = await load(target, endpoint, { connections: 1, seconds: 0.5 });
   let most: number | null = null;
   for (let n = 0; n < LINE_TRIES; n++) {
     const watched = await watch(target);
-    const seen = await load(target.url, endpoint, { connections, seconds: 1 });
+    const seen = await load(target, endpoint, { connections, seconds: 1 });
     const { utilization } = await watched(seen);
     const limited = utilization === null || utilization >= 0.7 || seen.averageMs < 1.5 * alone.averageMs;
     if (!limited) most = Math.max(most ?? 0, seen.goodput * seen.bytesPerRequest);

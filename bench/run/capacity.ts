@@ -26,7 +26,7 @@ export async function commonCapacity(session: Session): Promise<Map<string, numb
         let most = 0;
         for (let look = 0; look < LOOKS; look++) {
           const options = { connections: plan.connections, seconds: LOOK_SECONDS };
-          most = Math.max(most, (await session.load(target.url, endpoint, options)).goodput);
+          most = Math.max(most, (await session.load(target, endpoint, options)).goodput);
         }
         least.set(endpoint, Math.min(most, least.get(endpoint) ?? Number.POSITIVE_INFINITY));
       }
@@ -45,8 +45,8 @@ export const capacitySeconds = (plan: Plan, slo: Slo): number =>
 /** A closed loop of so many seconds: as many requests as a restart warms with, of most servers. */
 const WARM_SECONDS = 2;
 
-async function warm({ load, manifest: { plan } }: Session, { url }: Target, endpoint: string): Promise<void> {
-  await load(url, endpoint, { connections: plan.connections, seconds: WARM_SECONDS });
+async function warm({ load, manifest: { plan } }: Session, target: Target, endpoint: string): Promise<void> {
+  await load(target, endpoint, { connections: plan.connections, seconds: WARM_SECONDS });
 }
 
 /**

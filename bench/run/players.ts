@@ -5,11 +5,11 @@ import { pinned } from "../host/cores.ts";
 import * as fortio from "../load/fortio.ts";
 import * as k6 from "../load/k6.ts";
 import { type Pausable, sizeOfRequest, startPausable } from "../load/pausable.ts";
-import { isPaused, requestAt, type Scenario } from "../plan/plan.ts";
+import { isPaused, type Scenario } from "../plan/plan.ts";
 import { calibrate } from "./calibrate.ts";
-import type { Session } from "./session.ts";
+import { type Session, sizeKey } from "./session.ts";
 import { solo } from "./solo.ts";
-import type { Target } from "./targets/target.ts";
+import { askedAt, type Target } from "./targets/target.ts";
 import { type Played, playWindow, type Turn } from "./turns.ts";
 
 export interface Player {
@@ -81,7 +81,7 @@ async function playWith(
   { connections, unloadedMs }: { connections: number; unloadedMs: number },
 ): Promise<Player> {
   const { endpoint } = scenario;
-  const size = session.sizes.get(endpoint) ?? GUESSED_BYTES;
+  const size = sizeAt(session, target, endpoint);
   await answered(session, generator, { size, connections, requests: 0, mostMs: 0 });
   await generator.pause();
   const told = async () => (await target.read())?.cpuUs ?? null;
@@ -105,14 +105,19 @@ async function playWith(
       return played;
     },
     end: async () => {
+      const bytes = generator.sent();
       const output = JSON.parse(await generator.end());
-      const seen = isSequence(endpoint) ? k6.toLoad(output) : fortio.toLoad(output, { connections: output.NumThreads });
+      const isByK6 = isSequence(session.manifest.plan.workload, endpoint);
+      const seen = isByK6 ? k6.toLoad(output) : fortio.toLoad(output, { connections: output.NumThreads });
       const { requests, errors, failed = {} } = seen;
+      // Of encrypted bytes only their number tells how long a request is.
+      if (isEncrypted(target) && requests > 0 && Number.isFinite(bytes))
+        session.sizes.set(sizeKey(target, endpoint), bytes / requests);
       return {
         requests,
         errors,
         failed,
-        workPerRequest: session.sizes.get(endpoint) ?? GUESSED_BYTES,
+        workPerRequest: sizeAt(session, target, endpoint),
         restUsPerSecond: rest.usPerSecond(),
       };
     },
@@ -131,12 +136,17 @@ async function windowFor(
   return Math.min(MOST_WINDOW_MS, Math.max(least, wanted));
 }
 
-/** Of a transaction, until a slice of one has said how many they are. */
+/** Of a transaction, or encrypted, until its generator has said how many they are. */
 const GUESSED_BYTES = 250;
+
+const sizeAt = ({ sizes }: Session, target: Target, endpoint: string): number =>
+  sizes.get(sizeKey(target, endpoint)) ?? GUESSED_BYTES;
+
+const isEncrypted = ({ url }: Target): boolean => url.startsWith("https:");
 
 async function startGenerator(
   session: Session,
-  { url: server }: Target,
+  target: Target,
   endpoint: string,
   connections: number,
 ): Promise<Pausable> {
@@ -144,26 +154,22 @@ async function startGenerator(
   const { plan, cores } = manifest;
   const on = cores?.generator;
   const options = { connections, seconds: FOREVER_SECONDS };
-  if (isSequence(endpoint)) {
+  if (isSequence(plan.workload, endpoint)) {
     fortio.needGenerator("k6");
-    const command = k6.commandOf({ url: server, scale: plan.scale }, options);
-    return startPausable(pinned(on, command), server, k6.INPUT);
+    const command = k6.commandOf({ url: target.url, scale: plan.scale }, options);
+    return startPausable(pinned(on, command), target.url, k6.INPUT);
   }
   fortio.needGenerator("fortio");
-  const { path, ...request } = requestAt(plan, endpoint);
-  const { host } = new URL(server);
-  if (!sizes.has(endpoint)) {
+  const asked = askedAt(target, endpoint, plan.workload);
+  const { host, pathname, search } = new URL(asked.url);
+  const key = sizeKey(target, endpoint);
+  if (!sizes.has(key) && !isEncrypted(target)) {
     const send = (origin: string) =>
-      fortio.load(
-        { url: origin + new URL(server + path).pathname + new URL(server + path).search, ...request },
-        { connections: 1, seconds: 0.05 },
-        on,
-        signal,
-      );
-    sizes.set(endpoint, await sizeOfRequest(send, host));
+      fortio.load({ ...asked, url: origin + pathname + search }, { connections: 1, seconds: 0.05 }, on, signal);
+    sizes.set(key, await sizeOfRequest(send, host));
   }
-  const command = fortio.commandOf({ url: server + path, ...request }, options, { timeout: TIMEOUT });
-  return startPausable(pinned(on, command), server + path, {});
+  const command = fortio.commandOf(asked, options, { timeout: TIMEOUT });
+  return startPausable(pinned(on, command), asked.url, {});
 }
 
 /** Open connections are not waited for longer. */
@@ -200,10 +206,10 @@ export async function warmAt(session: Session, target: Target, endpoint: string,
   const connections = TURN_CONNECTIONS;
   if (agents.length > 0) {
     const seconds = Math.max(AGENTS_WARM_SECONDS, mostMs / 1e3);
-    return void (await session.load(target.url, endpoint, { connections, seconds }));
+    return void (await session.load(target, endpoint, { connections, seconds }));
   }
   const generator = await startGenerator(session, target, endpoint, connections);
-  const size = session.sizes.get(endpoint) ?? GUESSED_BYTES;
+  const size = sizeAt(session, target, endpoint);
   try {
     await answered(session, generator, { size, connections, requests, mostMs });
   } finally {

@@ -1,6 +1,6 @@
 /** One restart: every server is started, warmed, and takes its turns at each scenario; then a slice of each alone. */
 import { UsageError } from "../../shared/errors.ts";
-import { WORKLOADS } from "../ask/endpoints.ts";
+import { isSequence, WORKLOADS } from "../ask/endpoints.ts";
 import type { TargetSpec } from "../ask/targets.ts";
 import { openEngine } from "../host/engine.ts";
 import { takeFingerprint } from "../host/machine/fingerprint.ts";
@@ -8,12 +8,12 @@ import { errorOf } from "../judge/turns.ts";
 import { appendWindows, type Window } from "../keep/windows.ts";
 import { endpointsOf, isPaused, orderOf, type Plan, randomOf, type Scenario } from "../plan/plan.ts";
 import { calibrateGenerator } from "./calibrate.ts";
-import type { Player } from "./players.ts";
-import type { Session } from "./session.ts";
+import type { Player, Seen } from "./players.ts";
+import { remark, type Session, sizeKey } from "./session.ts";
 import { solo } from "./solo.ts";
 import { openStores } from "./stores/stores.ts";
 import { startContainer } from "./targets/container.ts";
-import { readIdentity, type Target, verify } from "./targets/target.ts";
+import { firstFailure, isInsecure, readIdentity, type Target, verify } from "./targets/target.ts";
 import { attach } from "./targets/url.ts";
 import type { Played } from "./turns.ts";
 import { warmAll } from "./warm.ts";
@@ -89,7 +89,8 @@ async function startTarget(session: Session, spec: TargetSpec): Promise<void> {
   const target = await startOf(session, spec);
   session.up = [...session.up, target];
   if (target.identity && WORKLOADS[plan.workload].store) manifest.stores[target.name] = target.identity.store;
-  await verify(target, endpointsOf(plan), signal, plan.requests);
+  await verify(target, endpointsOf(plan), signal, plan);
+  for (const note of target.notes ?? []) remark(session, note, note);
   await calibrateGenerator(session, target);
 }
 
@@ -153,8 +154,8 @@ function slicedAs(
   { players, rounds }: Rounds,
 ): Scenario {
   if (plan.latencyAt === undefined) return scenario;
-  const size = sizes.get(scenario.endpoint) ?? 1;
   const answered = players.map(({ target }) => {
+    const size = sizes.get(sizeKey(target, scenario.endpoint)) ?? 1;
     const windows = rounds.flatMap((round) => round.get(target.name) ?? []);
     return (
       windows.reduce((sum, { work }) => sum + work, 0) / size / windows.reduce((sum, { seconds }) => sum + seconds, 0)
@@ -203,7 +204,7 @@ async function attempt<T>(
 async function goneReason({ signal }: Session, target: Target): Promise<string | null> {
   const ended = target.ended();
   if (ended !== null) return ended;
-  return readIdentity(target.url, signal).then(
+  return readIdentity(target.url, signal, isInsecure(target.spec)).then(
     () => null,
     (error: Error) => error.message,
   );
@@ -299,6 +300,21 @@ interface Rounds {
   readonly first: number;
 }
 
+/** Says what failing answers are, once for each target and scenario. */
+async function remarkFailures(
+  session: Session,
+  target: Target,
+  { name, endpoint }: Scenario,
+  { requests, errors, failed }: Pick<Seen, "requests" | "errors" | "failed">,
+): Promise<void> {
+  const statuses = Object.entries(failed).map(([status, n]) => `${status} × ${n}`);
+  const isUp = session.up.includes(target) && !isSequence(session.manifest.plan.workload, endpoint);
+  const example = isUp ? await firstFailure(target, endpoint, session.signal) : null;
+  const all = [...statuses, ...(example === null ? [] : [`e.g. ${example}`])].join(", ");
+  const about = `${target.name} at ${name}: `;
+  remark(session, about, `${about}${errors} of ${requests} requests failed${all && `: ${all}`}`);
+}
+
 async function keepTurns(session: Session, restart: number, scenario: Scenario, of: Rounds): Promise<void> {
   const { manifest, results } = session;
   const { players, rounds, first } = of;
@@ -307,6 +323,7 @@ async function keepTurns(session: Session, restart: number, scenario: Scenario, 
     const { target } = player;
     const { requests, errors, failed, workPerRequest, restUsPerSecond } = await player.end();
     const common = { restart, scenario: scenario.name, name: target.name };
+    if (errors > 0) await remarkFailures(session, target, scenario, { requests, errors, failed });
     manifest.turns.push({
       ...common,
       windowMs: player.windowMs,

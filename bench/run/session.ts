@@ -15,15 +15,25 @@ import { checkResults } from "../keep/results.ts";
 import { PROTOCOL, readSlices, type Slice } from "../keep/slices.ts";
 import { readWindows, type Window } from "../keep/windows.ts";
 import { findAgents, loadFrom } from "../load/agents.ts";
-import { type LoadGenerator, load } from "../load/fortio.ts";
+import { type Load, type LoadOptions, load } from "../load/fortio.ts";
 import { loadSequence } from "../load/k6.ts";
-import { type Plan, requestAt } from "../plan/plan.ts";
+import type { Plan } from "../plan/plan.ts";
 import { startPlayer, warmAt } from "./players.ts";
 import type { Progress } from "./progress.ts";
 import { pgbouncerVersion } from "./stores/pooler.ts";
 import type { Stores } from "./stores/stores.ts";
 import { start } from "./targets/local.ts";
-import type { Target } from "./targets/target.ts";
+import { askedAt, type Target } from "./targets/target.ts";
+
+/** Says something that is to be known of a run, unless something that begins with `about` was said before. */
+export function remark({ manifest, progress }: Session, about: string, text: string): void {
+  if (manifest.remarks.some((one) => one.startsWith(about))) return;
+  manifest.remarks.push(text);
+  progress.say(text);
+}
+
+/** @returns the key of a target's request in `sizes`. */
+export const sizeKey = ({ name }: Pick<Target, "name">, endpoint: string): string => `${name} ${endpoint}`;
 
 /** Everything that measuring in one run shares. */
 export interface Session {
@@ -37,7 +47,8 @@ export interface Session {
   /** Rows of the run so far. */
   readonly slices: Slice[];
   readonly windows: Window[];
-  readonly load: LoadGenerator;
+  /** Loads a server at an endpoint: by a fortio or k6 process, or from several machines. */
+  readonly load: (target: Target, endpoint: string, options: LoadOptions) => Promise<Load>;
   /** Starts a server of this machine, and what plays with it. A simulation has its own, and its own clock, in ms. */
   readonly start: typeof start;
   readonly player: typeof startPlayer;
@@ -49,7 +60,7 @@ export interface Session {
   stores: Stores | null;
   /** Targets that are up. */
   up: readonly Target[];
-  /** Endpoint -> bytes of one request. */
+  /** Target and endpoint -> bytes of one request. */
   readonly sizes: Map<string, number>;
   /** Target and scenario -> length of their windows. */
   readonly windowMs: Map<string, number>;
@@ -95,6 +106,7 @@ export async function newSession(
     restarts: 0,
     turns: [],
     left: [],
+    remarks: [],
     histograms: {},
     seconds: { loaded: 0, total: 0 },
   };
@@ -149,15 +161,15 @@ function sessionOf(
 }
 
 /** A fortio or k6 process for each load, or agents. */
-function generatorOf({ plan, cores }: Manifest, signal: AbortSignal): LoadGenerator {
+function generatorOf({ plan, cores }: Manifest, signal: AbortSignal): Session["load"] {
   const found = plan.agents.length > 0 ? findAgents(plan.agents, signal) : null;
   found?.catch(() => {}); // said when the first load asks for them
-  return async (server, endpoint, options) => {
+  return async (target, endpoint, options) => {
     const on = cores?.generator;
-    if (isSequence(endpoint)) return loadSequence({ url: server, scale: plan.scale }, options, on, signal);
-    const { path, ...request } = requestAt(plan, endpoint);
-    const url = server + path;
-    return found ? loadFrom(await found, url, options, signal) : load({ url, ...request }, options, on, signal);
+    if (isSequence(plan.workload, endpoint))
+      return loadSequence({ url: target.url, scale: plan.scale }, options, on, signal);
+    const asked = askedAt(target, endpoint, plan.workload);
+    return found ? loadFrom(await found, asked.url, options, signal) : load(asked, options, on, signal);
   };
 }
 

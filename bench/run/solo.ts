@@ -9,7 +9,7 @@ import { appendSlices, PROTOCOL, type Slice } from "../keep/slices.ts";
 import type { Load, LoadOptions, StepLoad } from "../load/fortio.ts";
 import { merge } from "../load/histogram.ts";
 import type { Plan, Scenario } from "../plan/plan.ts";
-import type { Session } from "./session.ts";
+import { remark, type Session, sizeKey } from "./session.ts";
 import { watchWaits } from "./stores/waits.ts";
 import { isStartedHere, type Target } from "./targets/target.ts";
 import { minus, readClocks } from "./turns.ts";
@@ -54,7 +54,7 @@ export async function solo(
     waits = await waited?.();
   }
   const after = readClocks(target.clocks);
-  if (one.load.sentPerRequest) session.sizes.set(endpoint, one.load.sentPerRequest);
+  if (one.load.sentPerRequest) session.sizes.set(sizeKey(target, endpoint), one.load.sentPerRequest);
   const verdict = verdictOf({
     ...one.load,
     ...one.usage,
@@ -76,6 +76,16 @@ export async function solo(
     step: null,
   };
   keep(session, slice, one.load);
+  const { sockets, requests, dropped } = one.load;
+  if (sockets > connections && dropped === undefined) {
+    const about = `${target.name} closes its connections`;
+    const each = Math.max(1, Math.round(requests / sockets));
+    remark(
+      session,
+      about,
+      `${about}, each after about ${each} requests; opening them again is part of what is measured`,
+    );
+  }
   return {
     slice,
     databaseUs: minus(after.databaseUs, before.databaseUs),
@@ -96,7 +106,7 @@ async function loaded(session: Session, target: Target, endpoint: string, option
   for (const _ of [1, 2, 3]) {
     const watched = await watch(target);
     const taking = cores && watchCores(cores, session.up);
-    const load = await session.load(target.url, endpoint, options);
+    const load = await session.load(target, endpoint, options);
     const taken = taking?.(load.generatorCpu) ?? null;
     const usage = await watched(load);
     if (load.overlap >= LEAST_OVERLAP) return { load, usage, taken };

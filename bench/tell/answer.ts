@@ -12,6 +12,7 @@ export function answerOf(endpoints: readonly Endpoint[], findings: Findings, man
   return [
     ...twinSays(findings),
     ...gone(findings),
+    ...findings.remarks.map((text) => `${text}.`),
     ...notWarm(findings),
     ...capacities(manifest),
     ...firsts(endpoints),
@@ -141,9 +142,23 @@ export function choicesOf(endpoints: readonly Endpoint[]) {
     const [{ to, from, factor }] = seen as [(typeof seen)[0]];
     const compared = seen.flatMap(({ endpoint, cpu }) => (cpu ? [{ endpoint, of: cpu }] : []));
     const different = compared.filter(({ of }) => stateOf(of) === "different").length;
-    return { to, from, factor, seen, compared, different };
+    return { to, from, factor, seen, compared, different, on: null as string | null };
   });
 }
+
+/** The same, but with what costs differently on two runtimes once for each. */
+export const splitChoicesOf = (endpoints: readonly Endpoint[]): ReturnType<typeof choicesOf> =>
+  choicesOf(endpoints).flatMap((choice) => {
+    if (!choice.seen.some(({ interacts }) => interacts)) return [choice];
+    const runtimes = new Set(choice.seen.flatMap(({ byRuntime }) => byRuntime.map(({ runtime }) => runtime)));
+    return [...runtimes].sort().map((on) => {
+      const compared = choice.seen.flatMap(({ endpoint, byRuntime }) =>
+        byRuntime.flatMap(({ runtime, cpu }) => (runtime === on ? [{ endpoint, of: cpu }] : [])),
+      );
+      const different = compared.filter(({ of }) => stateOf(of) === "different").length;
+      return { ...choice, compared, different, on };
+    });
+  });
 
 /** What each choice costs or gains: at the endpoints where it matters least and most. */
 function effects(endpoints: readonly Endpoint[]): string[] {

@@ -1,17 +1,16 @@
-/** What a run says in about twelve lines: who needs least, what a choice costs, whether it matters, what the run cannot see. */
+/** What a run says in about fifteen lines: who needs least, what a choice costs, whether it matters, what the run cannot see. */
 
 import { parseCpuList } from "../host/cores.ts";
 import type { Machine } from "../host/machine/identity.ts";
 import type { Findings } from "../judge/findings.ts";
 import { UNRANKED } from "../judge/verdict.ts";
 import { PRESETS } from "../plan/presets.ts";
-import { capacities, choicesOf, circumstances, gone, limits, promises, twinSays } from "./answer.ts";
+import { capacities, circumstances, gone, limits, promises, splitChoicesOf, twinSays } from "./answer.ts";
 import {
   COLUMNS,
   capital,
   costWord,
   count,
-  listed,
   mega,
   percent,
   ratio,
@@ -31,7 +30,10 @@ const REMEDY = "raise --warmup";
 /** Verdicts that are said of an endpoint, as its numbers are of something else than the servers. */
 const ELSEWHERE = new Set(["network-bound", "bandwidth-bound", "rate-limited", "invalid", "service time"]);
 
-export function card(report: Report): string[] {
+/** A line of the card: a label and what it says, or a line of a table. */
+export type Line = readonly [label: string, text: string] | string;
+
+export function card(report: Report): Line[] {
   const { endpoints, servers, manifest, findings } = report;
   if (kindOf(report) === "capacity") {
     return [
@@ -48,8 +50,8 @@ export function card(report: Report): string[] {
     title(report),
     ...trust(findings),
     ...least(endpoints),
-    ...aligned(choices(endpoints)).map((line) => `  ${line}`),
-    ...matters(report).map((line) => `Does it matter? ${line}`),
+    ...choices(endpoints),
+    ...matters(report),
     ...memory(servers),
     ...limits(
       endpoints.map(({ remarks, ...shown }) => ({
@@ -58,11 +60,17 @@ export function card(report: Report): string[] {
       })),
     ),
     ...gone(findings),
+    ...findings.remarks,
     ...circumstances(findings),
     ...promises(manifest),
     ...notWarm(report),
     ...noise(report),
-    ...blind(endpoints),
+    ...findings.twins.flatMap(({ name, state, ratio: of }): Line[] =>
+      state === "different"
+        ? []
+        : [["Self-check", `${name} measured twice: ${ratio(of, 3)} of itself, as it should be`]],
+    ),
+    ...precision(endpoints),
     ...next(report),
   ];
 }
@@ -71,7 +79,7 @@ export function card(report: Report): string[] {
 const USUAL_RATE = 200;
 
 /** How fast one server is: each endpoint, the dearest first, and what that means. */
-function cardOfOne(report: Report): string[] {
+function cardOfOne(report: Report): Line[] {
   const { endpoints, servers, findings, manifest } = report;
   const rows = endpoints.flatMap(({ endpoint, rows }) => rows.map((row) => ({ endpoint, ...row })));
   const costOf = ({ cpuUsPerRequest, goodput }: (typeof rows)[number]) =>
@@ -95,14 +103,20 @@ function cardOfOne(report: Report): string[] {
     title(report),
     ...table.split("\n"),
     ...(core
-      ? [`In practice: ${USUAL_RATE} requests/s of ${dearest?.endpoint} keep ${percent(core)} of a core busy`]
+      ? [
+          [
+            "In practice",
+            `${USUAL_RATE} requests/s of ${dearest?.endpoint} keep ${percent(core)} of a core busy`,
+          ] as const,
+        ]
       : []),
-    ...(sizes.length > 0 ? [`Memory: ${sizes.join(", ")}`] : []),
-    ...(of?.startupMs ? [`Start: ${count(of.startupMs.estimate)} ms until the first answer`] : []),
+    ...(sizes.length > 0 ? [["Memory", sizes.join(", ")] as const] : []),
+    ...(of?.startupMs ? [["Start", `${count(of.startupMs.estimate)} ms until the first answer`] as const] : []),
     ...(core === null ? ["CPU time is not known: its processes cannot be seen here"] : []),
     ...limits(endpoints),
     ...circumstances({ ...findings, unranked: [] }),
     ...gone(findings),
+    ...findings.remarks,
     ...promises(manifest),
     ...notWarm(report),
     ...noise(report),
@@ -112,26 +126,22 @@ function cardOfOne(report: Report): string[] {
 /** The same as four questions, for the page. */
 export function tiles(report: Report): { title: string; lines: string[] }[] {
   const { endpoints, servers, findings } = report;
+  const texts = (lines: readonly Line[]) => lines.map((line) => (typeof line === "string" ? line : line[1]));
   return [
-    { title: "Which?", lines: least(endpoints) },
-    {
-      title: "How much?",
-      lines: choices(endpoints).map(([choice, cost, shown]) => `${choice}: ${cost} (${shown})`),
-    },
-    {
-      title: "Does it matter?",
-      lines: [...matters(report), ...memory(servers)],
-    },
+    { title: "Which?", lines: texts(least(endpoints)) },
+    { title: "How much?", lines: splitChoicesOf(endpoints).flatMap((choice) => sentence(choice)) },
+    { title: "Does it matter?", lines: texts([...matters(report), ...memory(servers)]) },
     {
       title: "Can I trust it?",
-      lines: [
+      lines: texts([
         restarts(report),
         ...twinSays(findings),
         ...gone(findings),
+        ...findings.remarks,
         ...notWarm(report),
         ...noise(report),
-        ...blind(endpoints),
-      ],
+        ...precision(endpoints),
+      ]),
     },
   ].filter(({ lines }) => lines.length > 0);
 }
@@ -166,37 +176,39 @@ export function heatMap(endpoints: readonly Endpoint[]) {
   };
 }
 
-const NAMES = { quick: "First look", standard: "Standard run", full: "Full run" };
-
-/** `Standard run: 12 restarts in 15 min, one server measured twice` */
+/** `8 restarts in 14 min` */
 function restarts(report: Report): string {
   const { manifest, run, host } = report;
-  if (!manifest) return `Run ${run} on ${host}`;
-  if (kindOf(report) === "capacity") return "The highest rate that keeps a promise";
-  const { preset, amount } = manifest.plan;
-  const name = amount.minutes === PRESETS[preset].minutes ? NAMES[preset] : "Run";
-  const minutes = Math.max(1, Math.round(manifest.seconds.total / 60));
-  const check = amount.twin ? "one server measured twice" : "no self-check";
-  return `${name}: ${manifest.restarts} restarts in ${minutes} min, ${check}`;
+  if (!manifest) return `run ${run} on ${host}`;
+  if (kindOf(report) === "capacity") return "the highest rate that keeps a promise";
+  return `${manifest.restarts} restarts in ${Math.max(1, Math.round(manifest.seconds.total / 60))} min`;
 }
 
+/** `10 servers · 2 × AMD EPYC (23/1) · 100 connections · 8 restarts in 14 min` */
 function title(report: Report): string {
-  const { manifest, connections } = report;
-  const on = manifest?.machine ? `; on ${manifest.machine.cores} × ${nameOf(manifest.machine)}` : "";
-  return `${restarts(report)}${on}, ${connections} connections`;
+  const { manifest, connections, endpoints } = report;
+  const twins = twinsAmong(endpoints);
+  const names = new Set(endpoints.flatMap(({ rows }) => rows.map(({ name }) => name)));
+  const many = [...names].filter((name) => !twins.has(name)).length;
+  return [
+    many === 1 ? [...names][0] : `${many} servers`,
+    ...(manifest?.machine ? [`${manifest.machine.cores} × ${nameOf(manifest.machine)}`] : []),
+    `${connections} connections`,
+    restarts(report),
+  ].join(" · ");
 }
 
-/** `Intel Xeon Processor, model 167`: what tells two of one name apart stands in the report. */
-function nameOf({ cpu, vendor, model }: Machine): string {
+/** `Intel Xeon Processor (6/167)`: family and model tell processors of one name apart. */
+function nameOf({ cpu, vendor, family, model }: Machine): string {
   const name = (cpu ?? vendor ?? "an unknown processor").replaceAll(/\((R|TM)\)/g, "");
-  return model === null ? name : `${name}, model ${model}`;
+  return model === null ? name : `${name} (${family}/${model})`;
 }
 
 /** What forbids to believe it. */
 const trust = ({ twins, ...findings }: Findings): string[] =>
   twinSays({ ...findings, twins: twins.filter(({ state }) => state === "different") });
 
-function least(endpoints: readonly Endpoint[]): string[] {
+function least(endpoints: readonly Endpoint[]): Line[] {
   const ranked = endpoints.filter(({ comparison }) => comparison !== null);
   const compared = ranked.flatMap(({ comparison }) => comparison ?? []);
   const twins = twinsAmong(endpoints);
@@ -204,32 +216,69 @@ function least(endpoints: readonly Endpoint[]): string[] {
   const times = [...Map.groupBy(firsts, ({ name }) => name)].map(([name, of]) => ({ name, times: of.length }));
   const most = Math.max(...times.map(({ times }) => times));
   const names = times.filter(({ times }) => times === most).map(({ name }) => name);
-  return names.length === 0
-    ? []
-    : [
-        `Least ${costWord(ranked)} per request, or tied for it: ${listed(names.sort())}, at ${most} of ${compared.length} endpoints`,
-      ];
+  if (names.length === 0) return [];
+  const tied = names.length > 1 ? ": not distinguishable" : "";
+  return [
+    [
+      costWord(ranked) === "time" ? "Least time" : "Least CPU",
+      `${names.sort().join(", ")}${tied} at ${most} of ${compared.length} endpoints`,
+    ],
+  ];
 }
 
-/** Each choice, what it costs where it matters least and most, and at how many endpoints that is shown. */
-function choices(endpoints: readonly Endpoint[]): [choice: string, cost: string, shown: string][] {
-  return choicesOf(endpoints)
-    .filter(({ compared }) => compared.length > 0)
-    .map(({ to, from, compared, different }) => {
-      const changes = compared.map(({ of }) => Math.round((of.estimate - 1) * 100));
-      const cost = change(Math.min(...changes), Math.max(...changes));
-      return [`${to}, not ${from}`, cost, `shown at ${different} of ${compared.length}`];
-    });
+type Choice = ReturnType<typeof splitChoicesOf>[number];
+
+/** `Bun + bun:sqlite vs Node + better-sqlite3`, `Hono vs raw on Bun` */
+const nameOfChoice = ({ to, from, on, factor }: Choice): string => {
+  const word = (text: string) =>
+    factor === "runtime" || (factor === "framework" && text !== "raw") ? capital(text) : text;
+  const where = on === null ? "" : ` on ${capital(on)}`;
+  return `${word(to)} vs ${word(from)}${where}`.replaceAll(" with ", " + ");
+};
+
+/** `−57 %` */
+const signed = (ratio: number): string => {
+  const percents = Math.round((ratio - 1) * 100);
+  return `${percents < 0 ? "−" : "+"}${Math.abs(percents)} %`;
+};
+
+/** What each choice costs at the lightest and at the heaviest endpoint, and at how many it is significant. */
+function choices(endpoints: readonly Endpoint[]): Line[] {
+  const all = splitChoicesOf(endpoints).filter(({ compared }) => compared.length > 0);
+  if (all.length === 0) return [];
+  const shown = extremesOf(endpoints);
+  const columns = [
+    {
+      head: `${costWord(endpoints)} per request`,
+      show: (choice: Choice) => `  ${nameOfChoice(choice)}`,
+      left: true as const,
+    },
+    ...shown.map((wanted) => ({
+      head: shortOf(wanted),
+      show: ({ compared }: Choice) => {
+        const here = compared.find(({ endpoint }) => endpoint === wanted)?.of;
+        return here ? signed(here.estimate) : "-";
+      },
+    })),
+    { head: "significant at", show: ({ compared, different }: Choice) => `${different} of ${compared.length}` },
+  ];
+  return render(columns, all).split("\n");
 }
 
-/** Lines of a table without heads. */
-function aligned(rows: readonly (readonly string[])[]): string[] {
-  const columns = (rows[0] ?? []).map((_, i) => ({
-    head: "",
-    show: (row: readonly string[]) => row[i] ?? "",
-    left: true as const,
-  }));
-  return rows.length === 0 ? [] : render(columns, rows).split("\n").slice(1);
+/** The endpoints that take least and most of those that are compared; one if there is one. */
+function extremesOf(endpoints: readonly Endpoint[]): string[] {
+  const rate = ({ rows }: Endpoint) => rows.reduce((sum, { goodput }) => sum + goodput.estimate, 0) / rows.length;
+  const sorted = endpoints.filter(({ comparison }) => comparison !== null).toSorted((a, b) => rate(b) - rate(a));
+  return [...new Set([sorted[0], sorted.at(-1)].flatMap((one) => one?.endpoint ?? []))];
+}
+
+/** A choice in words: `Hono vs raw on Bun: 8–34 % more CPU time (significant at 8 of 8)`. */
+function sentence(choice: Choice): string[] {
+  const { compared, different } = choice;
+  if (compared.length === 0) return [];
+  const changes = compared.map(({ of }) => Math.round((of.estimate - 1) * 100));
+  const cost = change(Math.min(...changes), Math.max(...changes));
+  return [`${nameOfChoice(choice)}: ${cost} (significant at ${different} of ${compared.length})`];
 }
 
 /** `18–47 % less`, of changes in percent. */
@@ -239,66 +288,73 @@ function change(low: number, high: number): string {
   return low >= 0 ? `${span(low, high)} more` : `${-low} % less to ${high} % more`;
 }
 
-/** What a core answers where a request is most work. */
-function matters({ endpoints, manifest }: Report): string[] {
+/** What a core answers at the heaviest endpoint. */
+function matters({ endpoints, manifest }: Report): Line[] {
   const closed = endpoints.filter(({ load }) => load === "closed");
   const slowest = ({ rows }: Endpoint) => Math.min(...rows.map(({ goodput }) => goodput.estimate));
   const [heaviest] = closed.toSorted((a, b) => slowest(a) - slowest(b));
   if (!heaviest || heaviest.rows.length < 2) return [];
   const atLimit = heaviest.rows.filter(({ verdict }) => !UNRANKED.has(verdict));
-  const [one] = atLimit;
-  if (!one) return [`Not known: at ${heaviest.endpoint} no server was at its own limit`];
+  const what = `requests/s of ${shortOf(heaviest.endpoint)}`;
+  if (atLimit.length === 0)
+    return [["In practice", `not known: no server was at its own limit at ${heaviest.endpoint}`]];
   const rates = atLimit.map(({ goodput }) => goodput.estimate);
+  const [low, high] = [Math.min(...rates), Math.max(...rates)];
   const cores = manifest?.cores ? parseCpuList(manifest.cores.server).length : 0;
-  const where = cores === 0 ? "" : ` on ${cores === 1 ? "one core" : `${cores} cores`}`;
-  const of = rates.length === heaviest.rows.length ? "all" : `${rates.length} of ${heaviest.rows.length}`;
-  return [
-    rates.length === 1
-      ? `At ${heaviest.endpoint} only ${one.name} was at its own limit: ${count(one.goodput.estimate)} requests/s${where}`
-      : `At ${heaviest.endpoint} ${of} answer ${count(Math.min(...rates))}–${count(Math.max(...rates))} requests/s${where}`,
-  ];
+  const who = cores === 0 ? "servers answer" : cores === 1 ? "one core answers" : `${cores} cores answer`;
+  const range = low === high ? count(low) : `${count(low)} to ${count(high)}`;
+  const spread = atLimit.length > 1 ? `; fastest ÷ slowest ${(high / low).toFixed(2)}` : "";
+  const of =
+    atLimit.length === heaviest.rows.length
+      ? ""
+      : ` (${atLimit.length} of ${heaviest.rows.length} were at their limit)`;
+  return [["In practice", `${who} ${range} ${what}${spread}${of}`]];
 }
 
-function memory({ rows }: Endpoint): string[] {
+function memory({ rows }: Endpoint): Line[] {
   const known = rows.flatMap(({ runtime, rssBytes }) =>
     runtime && rssBytes ? [{ runtime: word(runtime), mb: Math.round(rssBytes.estimate / 1e6) }] : [],
   );
   const of = [...Map.groupBy(known, ({ runtime }) => runtime)].sort().map(([runtime, all]) => {
     const sizes = all.map(({ mb }) => mb);
     const [low, high] = [Math.min(...sizes), Math.max(...sizes)];
-    return `${runtime} ${low === high ? low : `${low}–${high}`} MB`;
+    return `${capital(runtime)} ${low === high ? low : `${low}–${high}`} MB`;
   });
-  return of.length === 0 ? [] : [`Memory: ${of.join(", ")}`];
+  return of.length === 0 ? [] : [["Memory", of.join(", ")]];
 }
 
-function notWarm({ endpoints, findings: { warming } }: Report): string[] {
+function notWarm({ endpoints, findings: { warming } }: Report): Line[] {
   const rows = endpoints.reduce((sum, { rows }) => sum + rows.length, 0);
   const [first] = warming;
   if (!first) return [];
   const others = warming.length === 1 ? "" : ", …";
-  return [
-    `Not warm, so not ranked: ${warming.length} of ${rows} rows (${first.name} at ${first.endpoint}${others}): ${REMEDY}`,
-  ];
+  const which = `${warming.length} of ${rows} rows (${first.name} at ${first.endpoint}${others})`;
+  return [["Not warm", `${which}, so not ranked: ${REMEDY}`]];
 }
 
-function noise({ findings: { taken } }: Report): string[] {
+function noise({ findings: { taken } }: Report): Line[] {
   return taken === null || taken < NOISY
     ? []
-    : [`Noisy: other work used ${percent(taken)} of the CPU in the median slice`];
+    : [["Noisy", `other work used ${percent(taken)} of the CPU in the median slice`]];
 }
 
-function blind(endpoints: readonly Endpoint[]): string[] {
+function precision(endpoints: readonly Endpoint[]): Line[] {
   const sights = endpoints
     .flatMap(({ endpoint, comparison }) => (comparison ? [{ endpoint, least: comparison.smallestVisible }] : []))
     .sort((a, b) => a.least - b.least);
   const [best, worst] = [sights[0], sights.at(-1)];
   if (!best || !worst) return [];
-  const where = ({ endpoint, least }: typeof best) => `${percent(least)} (${endpoint})`;
-  const span = sights.length === 1 ? where(best) : `${where(best)} to ${where(worst)}`;
-  return [`Cannot detect differences below ${span}; ties are inconclusive`];
+  const at = ({ endpoint, least }: typeof best) => `${percent(least)} (${shortOf(endpoint)})`;
+  const span = sights.length === 1 ? at(best) : `${at(best)} to ${at(worst)}`;
+  return [["Precision", `differences below ${span} are not detectable`]];
 }
 
-function next({ manifest, endpoints }: Report): string[] {
+function next({ manifest, endpoints }: Report): Line[] {
   if (manifest?.plan.preset !== "quick" || !endpoints.some(({ comparison }) => comparison)) return [];
-  return [`Next: --standard detects smaller ones, and checks itself by a twin (${PRESETS.standard.minutes} min)`];
+  return [
+    [
+      "Next",
+      `--standard halves that (${PRESETS.standard.minutes} min); ./bench.sh report --details prints every table`,
+    ],
+  ];
 }

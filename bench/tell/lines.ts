@@ -8,11 +8,12 @@ import type { Capacity, Manifest } from "../keep/manifest.ts";
 import type { Plan } from "../plan/plan.ts";
 import { promiseOf, type Slo } from "../plan/slo.ts";
 import { type Idle, QUOTA } from "../run/idle.ts";
+import type { Target } from "../run/targets/target.ts";
 import type { AloneFinding } from "../self-test/alone.ts";
 import type { GateFinding } from "../self-test/gates.ts";
 import type { ScheduleFinding } from "../self-test/schedules.ts";
 import type { Finding } from "../self-test/self-test.ts";
-import { percent, ratio, warmingWords } from "./format.ts";
+import { count, percent, ratio, warmingWords } from "./format.ts";
 import { render, renderText } from "./text.ts";
 
 /** What a plan will do, how long and on which cores. */
@@ -26,13 +27,17 @@ export function describe(plan: Plan, cores: Cores | null): string {
     return `; generator on cores ${cores.generator}, servers on ${pinned ? cores.server : "whichever they choose"}`;
   };
   const minutes = amount.minutes < 1 ? `${Math.round(amount.minutes * 60)} s` : `${amount.minutes} min`;
-  return `${targets.length} servers × ${scenarios.length} endpoints, ${connections} connections: ${minutes}, as many restarts as fit, at least two${where()}`;
+  const many = (n: number, what: string) => `${n} ${what}${n === 1 ? "" : "s"}`;
+  return `${many(targets.length, "server")} × ${many(scenarios.length, "endpoint")}, ${connections} connections: ${minutes}, as many restarts as fit, at least two${where()}`;
 }
 
 /** What will be started or loaded, and at what. */
 export const targetLines = ({ targets, scenarios }: Plan): string[] => [
   `servers: ${targets.map((spec) => (spec.kind === "url" && spec.name !== spec.url ? `${spec.name} (${spec.url})` : spec.name)).join(" ")}`,
   `endpoints: ${scenarios.map(({ name }) => name).join(" ")}`,
+  ...(targets.some((spec) => spec.kind === "local" && spec.app && !("NODE_ENV" in spec.env))
+    ? [`environment of apps: yours, with NODE_ENV=${process.env.NODE_ENV ?? "production"}`]
+    : []),
 ];
 
 /** One line for two targets at one endpoint. */
@@ -127,6 +132,16 @@ export function scheduleLine({ schedule, ratio: of, warming, isRight }: Schedule
 /** One line for a server in turns and alone. */
 export const aloneLine = ({ server, endpoint, cost, rate, looks }: AloneFinding): string =>
   `${server} ${endpoint}: turns ÷ alone, against the mean of all: CPU time ${ratio(cost, 3)}, requests/s ${ratio(rate, 3)}, ${looks} looks`;
+
+/** What a server answered when it was asked. */
+export const answersTable = ({ name, url, answers }: Target, endpoints: readonly string[]): string =>
+  renderText(
+    [`${name} at ${url}`, "bytes", "ms"],
+    endpoints.map((endpoint) => {
+      const { bytes = 0, ms = 0 } = answers?.get(endpoint) ?? {};
+      return [endpoint, count(bytes), ms.toFixed(1)];
+    }),
+  );
 
 /** How often each way of measuring was wrong, with its exact 95 % interval. */
 export function selfTestTable(findings: readonly Finding[]): string {

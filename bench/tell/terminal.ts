@@ -11,8 +11,14 @@ const WIDTH = 100;
 /** The card: what a run says in about twelve lines. */
 export const summary = (report: Report, width = process.stdout.columns ?? WIDTH): string =>
   card(report)
-    .map((line) => (line.startsWith(" ") ? line : wrap(line, width)))
+    .map((line) => {
+      if (typeof line !== "string") return wrap(line[0].padEnd(LABEL) + line[1], width, LABEL);
+      return line.includes("  ") ? line : wrap(line, width);
+    })
     .join("\n");
+
+/** Width of the labels of the card. */
+const LABEL = 13;
 
 /** All of it: the answer in plain words, then a table per endpoint, cheapest server first where the run can tell. */
 export function terminal(report: Report, width = process.stdout.columns ?? WIDTH): string {

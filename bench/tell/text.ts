@@ -31,11 +31,11 @@ export const renderText = (head: readonly string[], rows: readonly (readonly str
     gap,
   );
 
-/** Lines of a paragraph, indented by two after the first. */
-export const wrap = (text: string, width: number) =>
-  Bun.wrapAnsi(text.replaceAll(" %", "\u00a0%"), width - 2)
+/** Lines of a paragraph, indented after the first. */
+export const wrap = (text: string, width: number, indent = 2) =>
+  Bun.wrapAnsi(text.replaceAll(" %", "\u00a0%"), width - indent, { trim: false })
     .replaceAll("\u00a0%", " %")
-    .replaceAll("\n", "\n  ");
+    .replaceAll(/ *\n */g, `\n${" ".repeat(indent)}`);
 
 export const fits = (text: string, width: number) =>
   Math.max(...text.split("\n").map((line) => Bun.stringWidth(line))) <= width;

@@ -107,7 +107,7 @@ if (burn > 0) setInterval(() => { for (const until = usedMs() + burn; usedMs() <
 
   const header = ["--endpoints", "/?a=1", "--header", "authorization: Bearer x"];
   const wrong = await finish(bench(newFile(), ...start, "--endpoints", "/?a=1"));
-  expect([wrong.code, wrong.output]).toEqual([1, expect.stringContaining("with status 400, not 200")]);
+  expect([wrong.code, wrong.output]).toEqual([1, expect.stringContaining("strict answers /?a=1 with status 400: only answers with status 2xx are loaded")]);
 
   const atRates = newFile();
   const loads = await finish(
@@ -193,12 +193,12 @@ describe("mistakes are one line, and nothing is left", () => {
     [["--start", "a=true", "--start", "a=false"], "--start has two of the name a"],
     [["--start", "a=true", "--cwd", "/nowhere"], '--cwd "/nowhere": there is no such folder'],
     [["--start", "a=true", "--env", "GREETING"], '--env "GREETING": write it as NAME=VALUE'],
-    [["--start", "a=true", "--setup", "echo no such package; exit 7"], ": no such package"],
-    [["--setup", "true"], "--setup is of an app: give --start"],
+    [["--start", "a=true", "--setup", "echo no such package; exit 7"], 'no such package\n--setup "echo no such package; exit 7" failed with 7'],
+    [["--setup", "true"], "--setup requires --start"],
     [["--start", "a=true", "--docker"], "--docker starts servers in containers, --start starts one without"],
     [["--start", "a=true", "--workload", "content"], "leave out --start"],
     [["--start", "a=true", "--start", "b=true", "--port", "80"], "--port 80 is of one server, 2 are started"],
-    [["--start", "a=node app.js", "--port", String(taken.port)], `a cannot have port ${taken.port}`],
+    [["--start", "a=node app.js", "--port", String(taken.port)], `a cannot listen on port ${taken.port}`],
     [["--start", "a=echo broken >&2; exit 4"], "a did not start: broken"],
     [["--start", "a=true"], "a did not start: it ended by 0"],
     [["--start", "a=node app.js &", "--env", "GREETING=hello"], "a did not start: it ended by 0"],
@@ -234,7 +234,7 @@ test("an app that has a login only, on the Node of whoever called: its card says
   expect([dry.code, existsSync(mark)]).toEqual([0, false]);
   const { code, output } = await finish(bench(newFile(), ...args, "--header", "authorization: Bearer x"), own);
   expect([code, output]).toEqual([0, expect.stringMatching(/^POST \/login +\d+\.\d .*\d/m)]);
-  expect(output).toMatch(/^In practice: 200 requests\/s of POST \/login keep \d.* % of a core busy$/m);
+  expect(output).toMatch(/^In practice  200 requests\/s of POST \/login keep \d.* % of a core busy$/m);
   expect(readFileSync(mark, "utf8")).toStartWith("login.js\n");
 });
 

@@ -1,8 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { readRequests, requestOf, withOptions } from "../../bench/ask/requests.ts";
 import { type Also, failuresOf, gateDeciding, gateOf, verdictBy, worst } from "../../bench/judge/gate.ts";
 import { outcomesOf, type Sides } from "../../bench/judge/outcomes.ts";
 import type { Turns } from "../../bench/keep/manifest.ts";
@@ -16,11 +14,8 @@ import {
   gateText,
   type Judged,
 } from "../../bench/tell/gate.ts";
-import { scratch } from "../harness.ts";
 import { known } from "./known.ts";
 import { present, times } from "./values.ts";
-
-const folder = scratch();
 
 test("a gate is slower only for sure and by more than the limit, not slower only for sure", () => {
   const verdict = (estimate: number, low: number, upper: number) =>
@@ -260,112 +255,4 @@ test("what a change did, for a terminal and as Markdown", () => {
   expect(headline({ verdict: "not slower" })).toBe("HEAD against main: not slower by more than 5 % at any endpoint");
   expect(headline({ verdict: "failed", reason: "why" })).toBe("HEAD against main: failed: why");
   expect(headline({ verdict: "not measured", reason: "why" })).toBe("HEAD against main: not measured: why");
-});
-
-describe("requests", () => {
-  const file = (name: string, text: string) => {
-    writeFileSync(join(folder, name), text);
-    return join(folder, name);
-  };
-
-  test("of an .http file", () => {
-    writeFileSync(join(folder, "body.json"), '{"b":1}');
-    const requests = readRequests(
-      file(
-        "a.http",
-        `@host = http://localhost:3000
-@token = abc
-# a comment
-GET {{host}}/items?limit=10 HTTP/1.1
-Authorization: Bearer {{token}}
-X: a:b
-
-### second
-POST /items
-content-type: application/json
-
-{"a":
-1}
-
-?? status == 201
-
-###
-POST https://example.org/items
-content-type: application/json
-
-< body.json
-
-###
-
-/short
-`,
-      ),
-    );
-    expect(requests).toEqual({
-      "/items?limit=10": {
-        method: "GET",
-        path: "/items?limit=10",
-        headers: { authorization: "Bearer abc", x: "a:b" },
-      },
-      "POST /items": {
-        method: "POST",
-        path: "/items",
-        headers: { "content-type": "application/json" },
-        body: '{"a":\n1}',
-        status: 201,
-      },
-      "POST /items (2)": {
-        method: "POST",
-        path: "/items",
-        headers: { "content-type": "application/json" },
-        body: '{"b":1}',
-      },
-      "/short": { method: "GET", path: "/short", headers: {} },
-    });
-  });
-
-  test("of a HAR, to the origin of the first", () => {
-    const entry = (method: string, url: string, status: number, text?: string) => ({
-      request: {
-        method,
-        url,
-        headers: [
-          { name: ":authority", value: "x" },
-          { name: "Host", value: "x" },
-          { name: "Accept", value: "text/html" },
-        ],
-        ...(text && { postData: { mimeType: "text/plain", text } }),
-      },
-      response: { status },
-    });
-    const entries = [
-      entry("GET", "http://a/x?y=1", 200),
-      entry("GET", "http://b/", 200),
-      entry("PUT", "http://a/z", 204, "t"),
-    ];
-    expect(readRequests(file("a.har", JSON.stringify({ log: { entries } })))).toEqual({
-      "/x?y=1": { method: "GET", path: "/x?y=1", headers: { accept: "text/html" }, status: 200 },
-      "PUT /z": { method: "PUT", path: "/z", headers: { accept: "text/html" }, body: "t", status: 204 },
-    });
-  });
-
-  test("mistakes name the file", () => {
-    expect(() => readRequests(join(folder, "none.http"))).toThrow("none.http");
-    expect(() => readRequests(file("empty.http", "# nothing\n"))).toThrow("has no request");
-    expect(() => readRequests(file("bad.har", "{"))).toThrow("is no HAR");
-    expect(() => readRequests(file("moved.http", "GET /\n\n?? status == 302\n"))).toThrow("expects 302: only 2xx");
-    expect(() => withOptions(["/"], ["nonsense"])).toThrow("write it as 'name: value'");
-  });
-
-  test("of --header and --body", () => {
-    const requests = withOptions(["/a", "POST /b"], ["X-Key: 1"], '{"a":1}');
-    expect(requestOf("/a", requests)).toEqual({ method: "GET", path: "/a", headers: { "x-key": "1" } });
-    expect(requestOf("POST /b", requests)).toEqual({
-      method: "POST",
-      path: "/b",
-      headers: { "content-type": "application/json", "x-key": "1" },
-      body: '{"a":1}',
-    });
-    expect(requestOf("POST /users").status).toBe(201);
-  });
 });

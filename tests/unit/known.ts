@@ -150,7 +150,7 @@ function manifestOf(kept: Kept, servers: readonly Server[], endpoints: readonly 
     })),
     ceiling: 200_000,
     calibration: perServer(() => ({ unloadedMs: 0.1, resolutionSeconds: 1e-5 })),
-    ...{ lineBytesPerSecond: {}, stores: {}, capacities: {}, left: [] },
+    ...{ lineBytesPerSecond: {}, stores: {}, capacities: {}, left: [], remarks: [] },
     turns: times(kept.restarts, (i) => i + 1).flatMap((restart) =>
       endpoints.flatMap((scenario) => servers.map(({ name }) => ({ ...turn, restart, scenario, name }))),
     ),

@@ -127,9 +127,7 @@ describe("a run of known truth", () => {
   test("the card says how many restarts in how many minutes", () => {
     const title = (plan: Partial<Manifest["plan"]>) =>
       card(say(changed(run, { manifest: { plan: { ...run.manifest.plan, ...plan } } })))[0];
-    expect(title({})).toStartWith("Standard run: 3 restarts in 5 min, no self-check; on 2 × Some CPU, model 1");
-    expect(title({ preset: "quick" })).toStartWith("Run: 3 restarts in 5 min");
-    expect(card(say(known({ twin: "bun-raw" })))[0]).toContain("in 5 min, one server measured twice");
+    expect(title({})).toBe("5 servers · 2 × Some CPU (6/1) · 100 connections · 3 restarts in 5 min");
   });
 });
 
@@ -215,7 +213,7 @@ describe("without the CPU time of some server", () => {
       expect(text).toContain("Time per request ÷ the least");
       expect(text).not.toMatch(/CPU time per request|NaN|undefined|null/);
     }
-    expect(card(blind).join("\n")).toContain("Least time per request, or tied for it: bun-hono and bun-raw");
+    expect(summary(blind, 200)).toContain("Least time   bun-hono, bun-raw: not distinguishable at 2 of 2 endpoints");
   });
 
   test("a choice has no CPU time, but its requests per second", () => {
@@ -242,15 +240,13 @@ test("what choices cost holds at all endpoints at once: intervals are wider if t
   expect(table?.effects).toEqual(mainEffects(table as Report["endpoints"][number], 2));
 });
 
-test("the card names the one server that was at its limit if the others' client was", () => {
+test("the card says what the one server answers that was at its limit if the others' client was", () => {
   const seen = (one: string) =>
     say(changed(run, { slice: ({ name }) => (name === one ? {} : { verdict: "client-bound" }) }));
-  expect(card(seen("node-raw"))).toContainEqual(
-    expect.stringMatching(
-      /^Does it matter\? At \S+ only node-raw was at its own limit: [\d,]+ requests\/s on one core$/,
-    ),
+  expect(summary(seen("node-raw"), 200)).toMatch(
+    /^In practice  one core answers [\d,]+ requests\/s of \S+ \(1 of 5 were at their limit\)$/m,
   );
-  expect(card(seen("none"))).toContainEqual(expect.stringContaining("no server was at its own limit"));
+  expect(summary(seen("none"), 200)).toContain("In practice  not known: no server was at its own limit");
 });
 
 describe("two runs", () => {
@@ -325,10 +321,10 @@ test("one server alone: how fast it is, the dearest endpoint first, and what tha
     windows: windows.filter(({ name }) => name === "node-raw"),
     manifest,
   };
-  const text = card(say(alone)).join("\n");
+  const text = summary(say(alone), 200);
   expect(text).toMatch(/CPU µs +requests\/s +p50 ms +p99 ms +limit\n\/\S+ +1[45]\.\d .* 6\d,\d{3} .*server/);
-  expect(text).toMatch(/^In practice: 200 requests\/s of \/\S+ keep 0\.3 % of a core busy$/m);
-  expect(text).toContain("Memory: 80 MB after load, 90 MB at most\nStart: 100 ms until the first answer");
+  expect(text).toMatch(/^In practice  200 requests\/s of \/\S+ keep 0\.3 % of a core busy$/m);
+  expect(text).toContain("Memory       80 MB after load, 90 MB at most\nStart        100 ms until the first answer");
   expect(text).not.toContain("not ranked");
 });
 
@@ -353,7 +349,7 @@ describe("what a run knows against itself stands beside the number", () => {
       expect(text).toMatch(/warming[^\n]*node-hono|node-hono[^\n]*warming/);
       expect(text).toContain("node-hono at /plain (its cost fell by 29 % while it was measured)");
     }
-    expect(card(say(cold))).toContain("Not warm, so not ranked: 1 of 10 rows (node-hono at /plain): raise --warmup");
+    expect(summary(say(cold), 200)).toContain("Not warm     1 of 10 rows (node-hono at /plain), so not ranked: raise --warmup");
   });
 
   test("the next after the first is not one that is warming", () => {
@@ -400,7 +396,7 @@ describe("what a run knows against itself stands beside the number", () => {
     expect(equal.answer[0]).toMatch(
       /^A\/A twin: bun-raw measured twice: \d\.\d{3} \(.*\) of itself over 2 endpoints, as it should be\.$/,
     );
-    expect(card(equal).join()).not.toContain("measured twice:");
+    expect(summary(equal, 200)).toMatch(/^Self-check   bun-raw measured twice: .* of itself, as it should be$/m);
     const trust = tiles(equal).at(-1);
     expect([trust?.title, trust?.lines[1]]).toEqual(["Can I trust it?", equal.answer[0] as string]);
     // A server that was once more measured is no other choice.
@@ -441,7 +437,7 @@ describe("what a run knows against itself stands beside the number", () => {
     );
     expect(report.findings.busyAtRest).toEqual([]);
     const noisy = say(changed(run, { slice: () => ({ taken: 0.2 }) }));
-    expect(card(noisy)).toContain("Noisy: other work used 20 % of the CPU in the median slice");
+    expect(summary(noisy, 200)).toContain("Noisy        other work used 20 % of the CPU in the median slice");
     expect(card(report).join()).not.toContain("Noisy");
   });
 });

@@ -59,9 +59,9 @@ export async function startContainer(
     const inside = pid === null ? undefined : Object.values(NetworkSettings.Networks)[0]?.IPAddress;
     const published = NetworkSettings.Ports["3000/tcp"]?.[0]?.HostPort;
     const url = inside ? `http://${inside}:3000` : `http://${engine.host}:${published}`;
-    const identity = await untilReady(name, url, signal, async () => {
+    const { identity } = await untilReady(name, signal, async () => {
       const up = (await inspect()).State.Running;
-      return { up, log: up ? "" : await engine.docker("logs", id) };
+      return { up, url, log: up ? "" : await engine.docker("logs", id) };
     });
     const read = async () =>
       readingOf(await engine.get<Stats>(`/containers/${id}/stats?stream=false&one-shot=true`), identity);

@@ -2,13 +2,16 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import { connect } from "node:tls";
 import { UsageError } from "../../../shared/errors.ts";
 import { callersEnvironment } from "../../ask/caller.ts";
 import type { LocalSpec } from "../../ask/targets.ts";
 import { pinned } from "../../host/cores.ts";
 import { freePort } from "../../host/free-port.ts";
 import { newGroup } from "../../host/group.ts";
+import { family, isForwarder, listenerOf, listeningOf, nameOf } from "../../host/proc.ts";
 import { markApp } from "../../host/sweep.ts";
+import { ask } from "../../load/ask.ts";
 import type { ServerStore } from "../stores/stores.ts";
 import { clocksOf, NO_HELPERS, readItself, type Target, untilReady } from "./target.ts";
 
@@ -19,7 +22,7 @@ async function claim(name: string, port: number): Promise<void> {
     await once(probe, "listening");
   } catch {
     throw new UsageError(
-      `${name} cannot have port ${port}, something listens on it: stop that, or give it another port`,
+      `${name} cannot listen on port ${port}, because it is in use: stop what listens there, or choose another`,
     );
   }
   probe.close();
@@ -38,10 +41,18 @@ function end(child: ChildProcess, signal: NodeJS.Signals, whole: boolean): void 
 
 const MOST_SAID = 2_000;
 
-/** The last whole lines of what it said, each once of those that are said again and again. */
-function lastLines(log: string): string {
-  const whole = log.length < MOST_SAID ? log : log.slice(log.indexOf("\n") + 1);
-  return whole.trim().replace(/^(.*)(\n\1)+$/gm, "$1");
+/** Keeps the last of what a process says. @returns its last whole lines, each once of those that are said again and again */
+function listenTo(child: ChildProcess): () => string {
+  let log = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding("utf8").on("data", (text: string) => {
+      log = (log + text).slice(-MOST_SAID);
+    });
+  }
+  return () => {
+    const whole = log.length < MOST_SAID ? log : log.slice(log.indexOf("\n") + 1);
+    return whole.trim().replace(/^(.*)(\n\1)+$/gm, "$1");
+  };
 }
 
 /** How long it may take to end; the contract gives it 5 s. */
@@ -57,8 +68,8 @@ export async function start(
   signal: AbortSignal,
   store?: ServerStore,
 ): Promise<Target> {
-  const { app } = spec;
-  if (app?.port) await claim(spec.name, app.port);
+  const { app, name } = spec;
+  if (app?.port) await claim(name, app.port);
   const port = app?.port ?? (await freePort());
   const group = newGroup();
   const inGroup = group?.enter(spec.command) ?? spec.command;
@@ -68,22 +79,20 @@ export async function start(
   const child = spawn(command as string, args, {
     cwd: app?.cwd,
     env: {
-      ...(app ? callersEnvironment() : process.env),
+      ...(app ? { NODE_ENV: "production", ...callersEnvironment() } : process.env),
       ...spec.env,
       ...store?.env,
       ...mark?.env,
       HOST: "127.0.0.1",
       PORT: String(port),
     },
-    stdio: ["ignore", "ignore", "pipe"],
+    // Some end when their stdin does, so it stays open.
+    stdio: ["pipe", app ? "pipe" : "ignore", "pipe"],
     // A session of its own, for all alike: the scheduler of Linux shares a core between sessions (sched(7), autogroup). And
     // a group of its own, as the shell of an app and what it starts are to end together.
     detached: true,
   });
-  let log = "";
-  child.stderr.setEncoding("utf8").on("data", (text: string) => {
-    log = (log + text).slice(-MOST_SAID);
-  });
+  const said = listenTo(child);
   const ended = once(child, "close");
   const stop = async () => {
     end(child, "SIGTERM", app !== undefined);
@@ -95,26 +104,28 @@ export async function start(
     await store?.close();
   };
 
-  const url = `http://127.0.0.1:${port}`;
   const state = () => {
     const up = child.exitCode === null && child.signalCode === null;
-    return { up, log: lastLines(log) || (up ? "" : `it ended by ${child.signalCode ?? child.exitCode}`) };
+    return { up, log: said() || (up ? "" : `it ended by ${child.signalCode ?? child.exitCode}`) };
   };
+  const where = app ? locate(spec, child.pid as number, port) : async () => `http://127.0.0.1:${port}`;
   try {
-    const identity = await untilReady(spec.name, url, signal, state, app?.ready);
+    const { identity, url } = await untilReady(name, signal, async () => ({ ...state(), url: await where() }), app);
     const startupMs = performance.now() - since;
-    const pid = process.platform === "linux" ? (child.pid ?? null) : null;
+    const { pid, notes } = app ? serving(spec, child.pid as number, url) : { pid: ownPid(child), notes: [] };
     const { helpers = NO_HELPERS } = store ?? {};
+    const isItsChild = pid === child.pid;
     return {
       spec,
-      name: spec.name,
+      name,
       url,
       identity,
       pid,
-      clocks: pid === null ? null : clocksOf(pid, group?.folder ?? null, helpers),
+      notes,
+      clocks: pid === null ? null : clocksOf(pid, isItsChild ? (group?.folder ?? null) : null, helpers),
       databaseUrl: helpers.databaseUrl,
       startupMs,
-      read: () => readItself(url, signal),
+      read: () => readItself(url, signal, app?.insecure),
       ended: () => (state().up ? null : state().log),
       stop,
     };
@@ -122,4 +133,83 @@ export async function start(
     await stop();
     throw error;
   }
+}
+
+const ownPid = ({ pid }: ChildProcess): number | null => (process.platform === "linux" ? (pid ?? null) : null);
+
+/** How often it is looked where an app listens, while it does not answer. */
+const LOOK_MS = 200;
+/** An app that listens elsewhere only for so long will not listen at PORT any more. */
+const ELSEWHERE_MS = 4_000;
+
+/** @returns where to ask an app next: it may listen at another address than 127.0.0.1, and speak HTTPS. */
+function locate({ name, app }: LocalSpec, pid: number, port: number): () => Promise<string> {
+  let url = `http://127.0.0.1:${port}`;
+  let looked = performance.now();
+  let elsewhereSince: number | null = null;
+  return async () => {
+    if (performance.now() - looked < LOOK_MS) return url;
+    looked = performance.now();
+    const all = listeningOf(family(pid));
+    const here = all.filter((one) => one.port === port);
+    const other = all.find((one) => one.port !== port);
+    if (here.length > 0) {
+      elsewhereSince = null;
+      const isAny = here.some(({ host }) => /^(0\.0\.0\.0|\[::\]|127\.0\.0\.1)$/.test(host));
+      const host = `${isAny ? "127.0.0.1" : here[0]?.host}:${port}`;
+      url = `${(await speaksTls(host)) ? "https" : "http"}://${host}`;
+      if (url.startsWith("https:") && !app?.insecure) await checkCertificate(name, url);
+    } else if (other) {
+      elsewhereSince ??= performance.now();
+      if (performance.now() - elsewhereSince > ELSEWHERE_MS) throw listensElsewhere(name, other.port, port);
+    }
+    return url;
+  };
+}
+
+const listensElsewhere = (name: string, other: number, port: number): UsageError =>
+  new UsageError(
+    `${name} listens on port ${other}, not on PORT (${port}): give --port ${other}, or write {port} in its command`,
+  );
+
+/** Whether a handshake succeeds. @param host with its port */
+function speaksTls(host: string): Promise<boolean> {
+  const { hostname, port } = new URL(`http://${host}`);
+  return new Promise((resolve) => {
+    const options = { host: hostname.replace(/^\[|\]$/g, ""), port: Number(port), rejectUnauthorized: false };
+    const socket = connect(options, () => done(true));
+    const done = (does: boolean) => {
+      socket.destroy();
+      resolve(does);
+    };
+    socket.setTimeout(1_000, () => done(false)).on("error", () => done(false));
+  });
+}
+
+/** @throws UsageError for a certificate that nobody trusts here */
+async function checkCertificate(name: string, url: string): Promise<void> {
+  const error = await ask({ url: `${url}/` }, AbortSignal.timeout(5_000)).catch((error: Error) => error);
+  if (error instanceof UsageError && error.message.includes("--insecure"))
+    throw new UsageError(`${name} speaks HTTPS: ${error.message}`);
+}
+
+/** @returns the process whose CPU time an app's is, null if it cannot be seen, and what is to be said of that */
+function serving({ name }: LocalSpec, pid: number, url: string): { pid: number | null; notes: string[] } {
+  if (process.platform !== "linux") return { pid: null, notes: [] };
+  const port = Number(new URL(url).port);
+  const own = family(pid);
+  const isOwn = own.some((one) => listeningOf([one]).some((at) => at.port === port) && !isForwarder(one));
+  if (isOwn) return { pid, notes: [] };
+  const other = listenerOf(port);
+  return other === null
+    ? {
+        pid: null,
+        notes: [
+          `${name}: its CPU time cannot be seen, because what answers is none of its processes: ranked by requests/s only`,
+        ],
+      }
+    : {
+        pid: other,
+        notes: [`${name}: CPU time and memory are those of a process that its command did not start, but that answers for it (${nameOf(other)})`],
+      };
 }

@@ -1,0 +1,26 @@
+import { UsageError } from "../../shared/errors.ts";
+import { endpointsOf } from "../plan/plan.ts";
+import { withTargets } from "../run/restart.ts";
+import { closeSession, newSession } from "../run/session.ts";
+import { answersTable } from "../tell/lines.ts";
+import { planOf, type RunOptions } from "./run.ts";
+
+const SILENT = { now() {}, at() {}, redraw() {}, stop() {}, say: (text: string) => console.error(text) };
+
+/** `check`: asks each request of a run, twice if it is an app's, and shows the answers. @throws UsageError for the first that is wrong */
+export async function check(urls: readonly string[], options: RunOptions, signal: AbortSignal): Promise<void> {
+  const { endpoints, requests, start, servers, results } = options;
+  if (urls.length + (start ?? []).length + (servers ?? []).length === 0)
+    throw new UsageError("check requires an app or a server: give --start, --servers or a URL");
+  const hasNone = endpoints === undefined && requests === undefined && servers === undefined;
+  const plan = await planOf(urls, { ...options, ...(hasNone && { endpoints: ["/"] }), quick: true }, signal);
+  const session = await newSession(plan, results, SILENT, signal);
+  try {
+    for (const spec of plan.targets)
+      await withTargets(session, [spec], async ([target]) => {
+        if (target) console.log(answersTable(target, endpointsOf(plan)));
+      });
+  } finally {
+    await closeSession(session);
+  }
+}
