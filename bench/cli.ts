@@ -103,7 +103,7 @@ const withApps = (command: Command) =>
 const workloadOption = (choices: readonly string[]) =>
   new Option(
     "--workload <name>",
-    "what they are asked for: pages and rows, the content API, lists of users, or transactions over Postgres",
+    "what servers are asked: pages and rows, the content API, lists of users, or transactions on Postgres",
   )
     .choices(choices)
     .default("read");
@@ -113,31 +113,30 @@ const program = withOptions(new Command("./bench.sh"), ENDPOINTS)
     "Measures HTTP servers: those of the matrix and apps of yours, started here, and those at the URLs given.",
   )
   .argument("[urls...]", "servers that run already, as http://host:port")
-  .option("--quick", `a first look: ${PRESETS.quick.minutes} minutes, ${FEW.minutes} for up to ${FEW.servers} servers (default)`)
+  .option(
+    "--quick",
+    `a first look: ${PRESETS.quick.minutes} minutes, ${FEW.minutes} for up to ${FEW.servers} servers (default)`,
+  )
   .option("--standard", `${PRESETS.standard.minutes} minutes, with an A/A twin`)
   .option("--full", `${PRESETS.full.minutes} minutes, with an A/A twin`)
-  .option("--minutes <n>", "time of the run instead: as many restarts as fit, at least two", number(0, 100_000, false))
+  .option("--minutes <n>", "length of the run: as many restarts as fit, at least two", number(0, 100_000, false))
   .option(
     "--servers <list>",
     `servers to start here, as NAME[@DRIVER][*WORKERS][+SETTING] (default: ${SERVERS.join(",")})`,
     list,
   )
   .addOption(workloadOption(Object.keys(WORKLOADS)))
-  .option(
-    "--scale <n>",
-    "of --workload tpcb: branches, each of 100,000 accounts (default: 10)",
-    number(1, 20_000, true),
-  )
-  .option("--docker [engine]", "start them in containers: on this machine, or on another, given as ssh://user@host")
-  .option("--image <name>", "of the containers", "http-benchmark")
+  .option("--scale <n>", "branches of --workload tpcb, 100,000 accounts each (default: 10)", number(1, 20_000, true))
+  .option("--docker [engine]", "start servers in containers, on this machine or at ssh://user@host")
+  .option("--image <name>", "container image", "http-benchmark")
   .option("--cpuset <cores>", "cores of each container, e.g. 0-1")
   .option("--memory <size>", "memory of each container, e.g. 512m")
-  .option("--read-only", "without a writable file system")
-  .option("--agents <list>", "make the load from these fortio servers, as host:port", list)
-  .option("--seconds <n>", "length of every slice without a pause, instead of the preset's", number(0.1, 3_600, false))
+  .option("--read-only", "containers without a writable file system")
+  .option("--agents <list>", "fortio servers that make the load, as host:port", list)
+  .option("--seconds <n>", "length of every slice without a pause (default: the preset's)", number(0.1, 3_600, false))
   .option(
     "--rate <list>",
-    "requests per second, evenly spaced whatever the answers take; of several, each is a table",
+    "requests/s, evenly spaced whatever the answers take; several make a table each",
     (text: string) => list(text).map(number(1, 10_000_000, false)),
   )
   .option("--load <list>", "rates as parts of what the slowest server can answer, e.g. 10%,50%,80%", (text: string) =>
@@ -145,16 +144,16 @@ const program = withOptions(new Command("./bench.sh"), ENDPOINTS)
   )
   .option(
     "--ladder <list>",
-    "numbers of connections instead of --connections, each a table, e.g. 100,1000,10000; a server that fails 1 % of requests is asked no more",
+    "numbers of connections, a table each, e.g. 100,1000,10000; more are not tried with a server that fails 1 % of requests",
     (text: string) => list(text).map(number(1, 10_000, true)),
   )
-  .option("--idle", "instead: memory of idle connections, CPU time at rest, time until the first answer")
+  .option("--idle", "measure memory of idle connections, CPU time at rest and start-up instead")
   .option("--slo <promise>", "find the highest rate that keeps a promise like p99<50ms", parseSlo)
-  .option("--name <name>", "name of a server that does not say it at GET /; a list for several URLs", (text) =>
+  .option("--name <name>", "name of a URL that does not tell it at GET /; a list for several", (text) =>
     text.split(","),
   )
-  .option("--seed <n>", "of the random order", number(0, 2 ** 32 - 1, true), Date.now() % 2 ** 32)
-  .option("--resume <run>", "go on with a run that was stopped")
+  .option("--seed <n>", "seed of the random order", number(0, 2 ** 32 - 1, true), Date.now() % 2 ** 32)
+  .option("--resume <run>", "run to go on with")
   .option("--dry-run", "print the plan and its duration, measure nothing")
   .option("--details", "print every table at the end, not only the card")
   .helpCommand("help [command]", "all options, or those of a command")
@@ -165,29 +164,25 @@ const compareCommand = withOptions(program.command("compare"), PAIR_ENDPOINTS)
   .description("compares two servers, or two commits of an app, until it can tell which needs less CPU time")
   .argument("[servers...]", "two: of the matrix, an app that --start names, or a URL")
   .addOption(workloadOption(Object.keys(WORKLOADS)))
-  .option("--name <names>", "names of servers that do not say theirs at GET /, as A,B", (text) => text.split(","))
+  .option("--name <names>", "names of URLs that do not tell theirs at GET /, as A,B", (text) => text.split(","))
   .option("--seconds <n>", "time limit per endpoint (default: 120, with --fail-above 60)", number(1, 36_000, false))
   .option(
     "--ref <commit>",
-    "of the app that --start starts: the one before, then the one after; . is the working tree",
+    "commit of the app: the one before, then the one after; . is the working tree (repeatable)",
     several,
   )
-  .option("--repo <folder>", "of the commits (default: this one)", path, path("."))
+  .option("--repo <folder>", "repository of the commits (default: this one)", path, path("."))
   .option(
     "--fail-above <percent>",
-    "exit 1 if the first server, or the later commit, is slower by more than that or fails, 0 if it is not, 2 undecided, 3 not measured",
+    "exit 1 if the first server, or the later commit, fails or is slower by more than this, 0 if not, 2 if undecided, 3 if not measured",
     share,
   )
-  .option(
-    "--also <list>",
-    "what else may not get worse, by how much: memory=10%,p99=20% (default: as --fail-above)",
-    also,
-  )
+  .option("--also <list>", "other limits: memory=10%,p99=20% (default: that of --fail-above)", also)
   .option("--fail-undecided", "exit 1, not 2, if the time is too short to tell")
   .option("--different-answers", "go on if the two answer differently")
   .option("--copy <file>", "file that git ignores, to copy to both commits, e.g. .env (repeatable)", several)
-  .option("--json [file]", "what came out, as docs/gate.schema.json has it", path)
-  .option("--markdown [file]", "for a comment on a pull request", path)
+  .option("--json [file]", "write the result as JSON (docs/gate.schema.json)", path)
+  .option("--markdown [file]", "write the result as Markdown, for a comment on a pull request", path)
   .action(async (servers: string[], options: CompareOptions) => {
     process.exitCode = await compare(servers, options, interrupted.signal);
   });
@@ -202,9 +197,9 @@ withOptions(program.command("self-test"), PAIR_ENDPOINTS)
   .option("--servers <list>", "some of them", list)
   .option("--seconds <n>", "time limit of a pair per endpoint (default: 90, with --gates 60)", number(1, 36_000, false))
   .option("--field", "measure the same pairs in the usual ways as well")
-  .option("--gates <n>", "instead: so many gates of compare --fail-above 2% of each kind", number(1, 1_000, true))
-  .option("--schedules", "instead: servers that change their cost after a known number of requests")
-  .option("--alone", "instead: turns beside looks of two seconds at each server alone")
+  .option("--gates <n>", "run so many gates of compare --fail-above 2% of each kind instead", number(1, 1_000, true))
+  .option("--schedules", "measure servers that change their cost after a known number of requests instead")
+  .option("--alone", "measure servers in turns and alone, two seconds each, instead")
   .action((options: SelfTestOptions) => proveItself(options, interrupted.signal));
 
 const checkCommand = withOptions(program.command("check"), [])

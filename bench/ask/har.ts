@@ -47,7 +47,8 @@ function reasonAgainst({ request, response }: Entry, origin: string | undefined)
   return status >= 400 ? `failed (${status})` : "blocked";
 }
 
-function requestOf({ request: { method, url, headers, postData }, response }: Entry): Request {
+/** Any 2xx will do: another one may have been recorded elsewhere. */
+function requestOf({ request: { method, url, headers, postData } }: Entry): Request {
   const { pathname, search } = new URL(url);
   const own = (headers ?? []).flatMap(({ name, value }) =>
     OF_CONNECTION.test(name) ? [] : [[name.toLowerCase(), value ?? ""] as const],
@@ -58,7 +59,6 @@ function requestOf({ request: { method, url, headers, postData }, response }: En
     path: pathname + search,
     headers: { ...(type && { "content-type": type }), ...Object.fromEntries(own) },
     ...bodyOf(postData),
-    ...(response?.status && { status: response.status }),
   };
 }
 

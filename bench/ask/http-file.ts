@@ -235,7 +235,10 @@ function resolved(file: string, text: string, request: Request): Request {
   const name = PLACEHOLDER.exec(JSON.stringify(request))?.[1];
   if (name === undefined) return request;
   const line = text.split("\n").findIndex((line) => line.includes(name));
-  throw new UsageError(`${file}, line ${line + 1}: {{${name}}} is not defined: define it, or give --environment`);
+  const why = /[.[]/.test(name)
+    ? "is not in the answer that it names: look at what is answered"
+    : "is not defined: define it, or give --environment";
+  throw new UsageError(`${file}, line ${line + 1}: {{${name}}} ${why}`);
 }
 
 /** Whether all that is open in a request is an answer of another, or differs each time. */

@@ -45,8 +45,11 @@ export function checkResults(file: string): void {
   const [head = ""] = String(readBytes(file, 0, 4 * Buffer.byteLength(HEADER))).split(/\r?\n/);
   const columns: string[] = head === "" ? [] : (parse(head, { bom: true, relax_quotes: true })[0] ?? []);
   if (columns.length === 0 || columns.join() === RESULT_COLUMNS.join()) return;
-  const found = columns.length === 1 ? `no commas in its first line (${columns[0]?.slice(0, 40)} …)` : "other columns";
-  throw new UsageError(`"${file}" has ${found}: save it with commas, move it away, or choose another with --results`);
+  if (columns.length === 1)
+    throw new UsageError(
+      `"${file}" has no commas in its first line: save it with commas, or choose another with --results`,
+    );
+  throw new UsageError(`"${file}" has other columns: move it away, or choose another with --results`);
 }
 
 /** Appends the rows of a run in place of those that it has there, whole, whoever else appends at the same time. */

@@ -5,7 +5,6 @@ import type { Machine } from "../host/machine/identity.ts";
 import type { Findings } from "../judge/findings.ts";
 import { UNRANKED } from "../judge/verdict.ts";
 import { PRESETS } from "../plan/presets.ts";
-import { capacities, circumstances, gone, limits, promises, splitChoicesOf, twinSays } from "./answer.ts";
 import {
   COLUMNS,
   capital,
@@ -16,9 +15,11 @@ import {
   ratio,
   shortOf,
   twinsAmong,
+  warmingWords,
   word,
 } from "./format.ts";
 import { type Endpoint, kindOf, type Report } from "./report.ts";
+import { atRest, capacities, circumstances, gone, limits, promises, splitChoicesOf, twinSays } from "./sentences.ts";
 import { render } from "./text.ts";
 
 /** More of the cores' time than this, taken by the host or other processes, is said. */
@@ -63,6 +64,7 @@ export function card(report: Report): Line[] {
     ...findings.remarks,
     ...circumstances(findings),
     ...promises(manifest),
+    ...atRest(findings),
     ...notWarm(report),
     ...noise(report),
     ...findings.twins.flatMap(({ name, state, ratio: of }): Line[] =>
@@ -281,6 +283,64 @@ function sentence(choice: Choice): string[] {
   return [`${nameOfChoice(choice)}: ${cost} (significant at ${different} of ${compared.length})`];
 }
 
+/** The cheaper runtime, and the framework that costs least on it. */
+function choiceOf(all: readonly Choice[], name: (choice: Choice) => string): string[] {
+  const cost = ({ compared }: Choice) => compared.reduce((sum, one) => sum + Math.log(one.of.estimate), 0);
+  const [runtime] = all.filter(({ factor }) => factor === "runtime").toSorted((a, b) => cost(a) - cost(b));
+  if (!runtime) return [];
+  const better = name(runtime).split(" vs ")[cost(runtime) < 0 ? 0 : 1] as string;
+  const on = word(better).toLowerCase();
+  const [framework] = all
+    .filter((one) => one.factor === "framework" && (one.on === null || one.on === on))
+    .toSorted((a, b) => cost(a) - cost(b));
+  return framework ? [`**Choose** ${better} with ${capital(framework.to)}, if CPU time decides.`] : [];
+}
+
+/** A server that is asked for less than this part of what it can answer has time enough, whatever it is. */
+const LITTLE = 0.1;
+
+/** What to choose, by this run: in sentences, as Markdown. */
+export function recommendation(report: Report): string[] {
+  const { endpoints } = report;
+  const all = splitChoicesOf(endpoints).filter(({ compared }) => compared.length > 0);
+  const extent = ({ compared }: Choice) => {
+    const changes = compared.map(({ of }) => Math.round((of.estimate - 1) * 100));
+    return change(Math.min(...changes), Math.max(...changes));
+  };
+  const runtimes = all
+    .filter(({ factor }) => factor === "runtime")
+    .map((choice) => {
+      const [to, from] = nameOfChoice(choice).split(" vs ");
+      const shown = `significant at ${choice.different} of ${choice.compared.length} endpoints`;
+      return `**Runtime**: ${to} needs ${extent(choice)} CPU time per request than ${from} (${shown}).`;
+    });
+  const frameworks = [
+    ...Map.groupBy(
+      all.filter(({ factor }) => factor === "framework"),
+      ({ on }) => on,
+    ),
+  ].map(([on, of]) => {
+    const mean = ({ compared }: Choice) => compared.reduce((sum, one) => sum + Math.log(one.of.estimate), 0);
+    const costs = of.toSorted((a, b) => mean(a) - mean(b)).map((one) => `${capital(one.to)} ${extent(one)}`);
+    return `**Framework${on === null ? "" : ` on ${capital(on)}`}**, against none: ${costs.join(", ")}.`;
+  });
+  const heaviest = endpoints.find(({ endpoint }) => endpoint === extremesOf(endpoints).at(-1));
+  const rates =
+    heaviest?.rows.flatMap(({ goodput, verdict }) => (UNRANKED.has(verdict) ? [] : [goodput.estimate])) ?? [];
+  const [slowest, fastest] = [Math.min(...rates), Math.max(...rates)];
+  const floor = Number((slowest * LITTLE).toPrecision(1));
+  return [
+    ...choiceOf(all, nameOfChoice),
+    ...runtimes,
+    ...frameworks,
+    ...(heaviest && rates.length > 0
+      ? [
+          `**Does it matter?** At ${heaviest.endpoint} one core answers ${count(slowest)} (the slowest) to ${count(fastest)} requests/s. Below ${count(floor)} requests/s nothing here matters: choose by taste.`,
+        ]
+      : []),
+  ];
+}
+
 /** `18–47 % less`, of changes in percent. */
 function change(low: number, high: number): string {
   const span = (a: number, b: number) => (a === b ? `${a} %` : `${a}–${b} %`);
@@ -323,12 +383,15 @@ function memory({ rows }: Endpoint): Line[] {
   return of.length === 0 ? [] : [["Memory", of.join(", ")]];
 }
 
+/** The first rows are named. */
+const NAMED = 3;
+
 function notWarm({ endpoints, findings: { warming } }: Report): Line[] {
   const rows = endpoints.reduce((sum, { rows }) => sum + rows.length, 0);
-  const [first] = warming;
-  if (!first) return [];
-  const others = warming.length === 1 ? "" : ", …";
-  const which = `${warming.length} of ${rows} rows (${first.name} at ${first.endpoint}${others})`;
+  if (warming.length === 0) return [];
+  const named = warming.slice(0, NAMED).map(({ name, endpoint, by }) => `${name} at ${endpoint}: ${warmingWords(by)}`);
+  const others = warming.length > NAMED ? "; …" : "";
+  const which = `${warming.length} of ${rows} rows (${named.join("; ")}${others})`;
   return [["Not warm", `${which}, so not ranked: ${REMEDY}`]];
 }
 

@@ -3,12 +3,12 @@ import { readFileSync } from "node:fs";
 import { UsageError } from "../../shared/errors.ts";
 import { RESULTS, writeWhole } from "../keep/files.ts";
 import { appendResults } from "../keep/results.ts";
-import { capacities } from "./answer.ts";
 import { machinesPage, sideBySide } from "./machines.ts";
 import { firstScreen, markdown } from "./markdown.ts";
 import { picture } from "./picture.ts";
 import { kindOf, newestOf, type Report } from "./report.ts";
 import { resultRows } from "./results.ts";
+import { capacities } from "./sentences.ts";
 
 /** Have places `<!-- name -->` that are written from the committed runs. */
 export const DOCS = ["README.md", "docs/results.md", "docs/sql.md", "docs/stacks.md", "docs/writes.md"];

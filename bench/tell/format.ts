@@ -216,6 +216,9 @@ const NOTES: Readonly<Record<string, string>> = {
 /** What is shown of a server whatever the endpoint. */
 export const SERVER_COLUMNS: readonly Column[] = [
   { head: "server", show: ({ name }) => name, left: true, dropOrder: 0 },
+  { head: "runtime", show: ({ runtime }) => runtime ?? "-", left: true, dropOrder: 3 },
+  { head: "framework", show: ({ framework }) => framework ?? "-", left: true, dropOrder: 2 },
+  { head: "driver, SQLite", show: ({ driver }) => driver ?? "-", left: true, dropOrder: 1 },
   { head: "start ms", show: ({ startupMs }) => withInterval(startupMs, count), dropOrder: 0 },
   { head: "RSS MB", show: ({ rssBytes }) => withInterval(rssBytes, mega), dropOrder: 0 },
   { head: "peak MB", show: ({ peakRssBytes }) => withInterval(peakRssBytes, mega), dropOrder: 0 },

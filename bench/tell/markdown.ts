@@ -1,31 +1,33 @@
 import { markdownTable } from "markdown-table";
 import type { Row } from "../judge/tables.ts";
+import { recommendation } from "./card.ts";
 import { COLUMNS, type Column, notesOf, otherTables, overview, SERVER_COLUMNS } from "./format.ts";
-import { acrossRuns } from "./machines.ts";
 import type { Endpoint, Report } from "./report.ts";
 import { summary } from "./terminal.ts";
 
-/** The answer, CPU time of all servers at all endpoints, and each endpoint's table folded. */
-export function markdown({ run, host, machine, answer, endpoints, servers }: Report): string {
+/** The card, CPU time of all servers at all endpoints, and each endpoint's table folded. */
+export function markdown(report: Report): string {
+  const { run, host, machine, endpoints, servers } = report;
   const together = overview(endpoints);
   return [
     `Run ${run} on ${host}${machine.length > 0 ? `: ${machine[0]}` : "."}`,
     ...(machine.length > 1 ? [fold("This machine", machine.slice(1))] : []),
-    answer.map((line) => `- ${line}`).join("\n"),
+    `\`\`\`\n${summary(report, 120)}\n\`\`\``,
     ...(together ? [`${together.title}.`, table(together.head, together.rows, (i) => i === 0)] : []),
     ...endpoints.map(folded),
     fold(`Servers, after ${servers.endpoint}`, [tableOf(SERVER_COLUMNS, servers.rows)]),
   ].join("\n\n");
 }
 
-/** README's answer: the picture, the newest card, and one table of all servers over all runs. @param reports oldest first */
+/** README's answer: what to choose, the picture, and the card of the newest run. @param reports oldest first */
 export function firstScreen(reports: readonly Report[]): string {
-  const { title, head, rows } = acrossRuns(reports);
+  const newest = reports.at(-1) as Report;
   return [
+    recommendation(newest)
+      .map((line) => `- ${line}`)
+      .join("\n"),
     "![CPU time per request of each server](docs/results.svg)",
-    `\`\`\`\n${summary(reports.at(-1) as Report, 120)}\n\`\`\``,
-    `${title}.`,
-    table(head, rows, (i) => i === 0),
+    `\`\`\`\n${summary(newest, 120)}\n\`\`\``,
   ].join("\n\n");
 }
 

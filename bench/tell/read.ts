@@ -8,7 +8,6 @@ import { type Manifest, manifestOf } from "../keep/manifest.ts";
 import { readSlices, type Slice } from "../keep/slices.ts";
 import { readWindows } from "../keep/windows.ts";
 import { type Histogram, percentile } from "../load/histogram.ts";
-import { answerOf } from "./answer.ts";
 import { machineSays } from "./machine.ts";
 import { type Endpoint, PERCENTILES, type Report } from "./report.ts";
 
@@ -61,7 +60,6 @@ export function reportOf(measured: Measurements, manifest: Manifest | null): Rep
     protocol: first.protocol,
     connections: slices.reduce((most, { connections }) => Math.max(most, connections), 0),
     manifest,
-    answer: answerOf(endpoints, findings, manifest),
     machine: manifest?.machine ? machineSays(manifest, slices) : [],
     findings,
     endpoints,

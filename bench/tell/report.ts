@@ -13,7 +13,6 @@ export interface Report {
   readonly connections: number;
   /** Null where results/<run>.json is missing: histograms, calibration and versions are then not known. */
   readonly manifest: Manifest | null;
-  readonly answer: readonly string[];
   /** What the machine was, in plain words. */
   readonly machine: readonly string[];
   readonly findings: Findings;

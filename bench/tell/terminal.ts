@@ -20,13 +20,13 @@ export const summary = (report: Report, width = process.stdout.columns ?? WIDTH)
 /** Width of the labels of the card. */
 const LABEL = 13;
 
-/** All of it: the answer in plain words, then a table per endpoint, cheapest server first where the run can tell. */
+/** All of it: the card, then a table per endpoint, cheapest server first where the run can tell. */
 export function terminal(report: Report, width = process.stdout.columns ?? WIDTH): string {
-  const { endpoints, servers, answer, machine } = report;
+  const { endpoints, servers, machine } = report;
   return [
     wrap(heading(report), width),
     ...(machine.length > 0 ? [["this machine", ...machine.map((line) => wrap(line, width))].join("\n")] : []),
-    answer.map((line) => wrap(line, width)).join("\n"),
+    summary(report, width),
     ...allTogether(endpoints, width),
     ...endpoints.map((endpoint) => table(endpoint, width)),
     `servers, after ${servers.endpoint}\n${fitted(SERVER_COLUMNS, servers.rows, width)}`,

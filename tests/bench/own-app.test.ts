@@ -218,7 +218,9 @@ testIf(
       const { code, output } = await finish(bench(file, ...start));
       expect([code, output]).toEqual([
         0,
-        expect.stringMatching(/^client: CPU time and memory are those of a process that its command did not start.*node/m),
+        expect.stringMatching(
+          /^client: CPU time and memory are those of a process that its command did not start.*node/m,
+        ),
       ]);
       for (const { CpuUsPerRequest } of rowsOf(file)) expect(Number(CpuUsPerRequest)).toBeGreaterThan(1);
     } finally {

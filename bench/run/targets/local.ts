@@ -210,6 +210,8 @@ function serving({ name }: LocalSpec, pid: number, url: string): { pid: number |
       }
     : {
         pid: other,
-        notes: [`${name}: CPU time and memory are those of a process that its command did not start, but that answers for it (${nameOf(other)})`],
+        notes: [
+          `${name}: CPU time and memory are those of a process that its command did not start, but that answers for it (${nameOf(other)})`,
+        ],
       };
 }

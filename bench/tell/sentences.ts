@@ -1,37 +1,11 @@
 import type { Identity } from "../../shared/identity.ts";
 import { SEQUENCE } from "../ask/endpoints.ts";
 import type { Findings } from "../judge/findings.ts";
-import { type Interval, stateOf } from "../judge/statistics.ts";
+import { stateOf } from "../judge/statistics.ts";
 import type { Manifest } from "../keep/manifest.ts";
 import { promiseOf } from "../plan/slo.ts";
-import { capital, costWord, count, listed, NOT_RANKED, percent, ratio, twinsAmong, warmingWords } from "./format.ts";
+import { capital, count, listed, NOT_RANKED, percent, ratio } from "./format.ts";
 import type { Endpoint } from "./report.ts";
-
-/** What a run says, in plain words: one thing per line, most useful first. */
-export function answerOf(endpoints: readonly Endpoint[], findings: Findings, manifest: Manifest | null): string[] {
-  return [
-    ...twinSays(findings),
-    ...gone(findings),
-    ...findings.remarks.map((text) => `${text}.`),
-    ...notWarm(findings),
-    ...capacities(manifest),
-    ...firsts(endpoints),
-    network(endpoints),
-    ...effects(endpoints),
-    ...neverTold(endpoints),
-    ...limits(endpoints),
-    ...promises(manifest),
-    ...atRest(findings),
-    ...circumstances(findings),
-  ];
-}
-
-/** Whose numbers are not those of a warm server. */
-function notWarm({ warming }: Findings): string[] {
-  if (warming.length === 0) return [];
-  const found = warming.map(({ name, endpoint, by }) => `${name} at ${endpoint} (${warmingWords(by)})`);
-  return [`Still warming, so not ranked and not called different from any: ${found.join("; ")}. Raise --warmup.`];
-}
 
 /** Targets that ended, or answered no more. */
 export const gone = ({ left }: Findings): string[] =>
@@ -40,12 +14,12 @@ export const gone = ({ left }: Findings): string[] =>
     return `${name} is left out since restart ${restart}: it was gone ${at}: ${reason}`;
   });
 
-/** What servers do while they are asked nothing. */
-const atRest = ({ busyAtRest }: Findings): string[] =>
+/** What servers use while they are idle. */
+export const atRest = ({ busyAtRest }: Findings): string[] =>
   busyAtRest.length === 0
     ? []
     : [
-        `While they are asked nothing ${listed(busyAtRest.map(({ name, cpu }) => `${name} uses ${percent(cpu)}`))} of a core, which is in no cost above.`,
+        `Idle, ${listed(busyAtRest.map(({ name, cpu }) => `${name} uses ${percent(cpu)}`))} of a core; no cost above includes that`,
       ];
 
 /** Writes per request of the content API. */
@@ -96,38 +70,6 @@ function survival({ name, file, journal, synchronous }: Identity["store"]): stri
   return `${SYNCHRONOUS[`${journal} ${synchronous}`]} (SQLite, journal ${journal}, synchronous ${synchronous})`;
 }
 
-/** Endpoints of one kind of work, by how their paths begin. */
-const KINDS: Readonly<Record<string, string>> = { "/sqlite/": "JSON from SQLite" };
-
-/** Who needs the least CPU time, or time if that is not known, for each kind of work. */
-function firsts(endpoints: readonly Endpoint[]): string[] {
-  const twins = twinsAmong(endpoints);
-  const compared = endpoints.flatMap(({ endpoint, by, comparison }) =>
-    comparison ? [{ endpoint, by, ...comparison }] : [],
-  );
-  const start = (endpoint: string) => Object.keys(KINDS).find((start) => endpoint.startsWith(start)) ?? endpoint;
-  return [...Map.groupBy(compared, ({ endpoint }) => start(endpoint))].map(([start, of]) => {
-    const [only] = of;
-    const cost = `${costWord(of)} per request`;
-    const visible = of.map(({ smallestVisible }) => smallestVisible).sort((a, b) => a - b);
-    const sight = [...new Set([visible[0], visible.at(-1)].map((part) => percent(part as number)))].join(" to ");
-    const winners = of.flatMap(({ standings }) => standings.filter(({ first, name }) => first && !twins.has(name)));
-    const wins = [...Map.groupBy(winners, ({ name }) => name)]
-      .map(([name, times]) => ({ name, times: times.length }))
-      .sort((a, b) => b.times - a.times || (a.name < b.name ? -1 : 1));
-    if (only && of.length === 1) {
-      const verb = wins.length > 1 ? "tie for" : "needs";
-      const next = only.standings.find(({ first, rank, name }) => !first && rank && !twins.has(name));
-      const than = next ? `; the next, ${next.name}, needs ${ratio(next.ratioToBest)} times as much` : "";
-      return `${only.endpoint}: ${listed(wins.map(({ name }) => name))} ${verb} the least ${cost}${than} (differences below ${sight} are not detectable).`;
-    }
-    const byTimes = [...Map.groupBy(wins, ({ times }) => times)].map(
-      ([times, all]) => `${listed(all.map(({ name }) => name))} at ${times}`,
-    );
-    return `${KINDS[start] ?? start}, ${of.length} endpoints: first or tied for it by ${cost} are ${byTimes.join(", ")}, no other at any (differences below ${sight} are not detectable).`;
-  });
-}
-
 /** Endpoints that do without. */
 const NO_DATABASE = new Set(["/plain", "/html-template"]);
 
@@ -159,47 +101,6 @@ export const splitChoicesOf = (endpoints: readonly Endpoint[]): ReturnType<typeo
       return { ...choice, compared, different, on };
     });
   });
-
-/** What each choice costs or gains: at the endpoints where it matters least and most. */
-function effects(endpoints: readonly Endpoint[]): string[] {
-  return choicesOf(endpoints).flatMap(({ to, from, factor, seen, compared, different }) => {
-    const waits = factor === "workers" || factor === "settings" || compared.length === 0;
-    const rates = waits ? seen.flatMap(({ endpoint, goodput }) => (goodput ? [{ endpoint, of: goodput }] : [])) : [];
-    const ranges = [...extremes(compared, "CPU time"), ...extremes(rates, "requests/s")].join("; ");
-    const shown = compared.length > 0 ? different : rates.filter(({ of }) => stateOf(of) === "different").length;
-    const at = `different at ${shown} of ${compared.length || rates.length} endpoints`;
-    return ranges === "" ? [] : [`${to} instead of ${from}: ${ranges}; ${at}.`];
-  });
-}
-
-/** `CPU time × 0.64 (0.61–0.68) at /plain to × 0.83 (0.78–0.88) at /html-template` */
-function extremes(found: readonly { readonly endpoint: string; readonly of: Interval }[], what: string): string[] {
-  const sorted = found.toSorted((a, b) => a.of.estimate - b.of.estimate);
-  const [least, most] = [sorted[0], sorted.at(-1)].map((one) => one && `× ${ratio(one.of)} at ${one.endpoint}`);
-  return least === undefined ? [] : [`${what} ${least === most ? least : `${least} to ${most}`}`];
-}
-
-/** Pairs that no endpoint told apart. */
-function neverTold(endpoints: readonly Endpoint[]): string[] {
-  const pairs = endpoints.flatMap(({ comparison, rows }) => {
-    const left = new Set(rows.flatMap(({ name, warming, twinOf }) => (warming || twinOf ? [name] : [])));
-    return (comparison?.pairs ?? []).filter(({ a, b }) => !left.has(a) && !left.has(b));
-  });
-  const alike = [...Map.groupBy(pairs, ({ a, b }) => `${a} and ${b}`)]
-    .filter(([, of]) => of.every(({ state }) => state !== "different"))
-    .map(([pair]) => pair);
-  return alike.length > 0 ? [`Not distinguishable at any endpoint: ${alike.join("; ")}.`] : [];
-}
-
-/** Whether the network was what was measured. */
-function network(endpoints: readonly Endpoint[]): string {
-  const verdicts = endpoints.flatMap(({ rows }) => rows.map(({ verdict }) => verdict));
-  const counts = [...Map.groupBy(verdicts, (verdict) => verdict)]
-    .sort(([, a], [, b]) => b.length - a.length)
-    .map(([verdict, of]) => `${of.length} ${verdict}`);
-  const was = verdicts.some((verdict) => verdict === "network-bound" || verdict === "bandwidth-bound");
-  return `The network was ${was ? "a" : "never the"} limit: of ${verdicts.length} measurements of a server at an endpoint, ${listed(counts)}.`;
-}
 
 /** Where requests per second say nothing of the servers. */
 export function limits(endpoints: readonly Endpoint[]): string[] {
