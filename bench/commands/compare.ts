@@ -11,7 +11,7 @@ import { GATE_SECONDS, pairEndpoints } from "../plan/presets.ts";
 import { compareUntilDecided } from "../run/pairs.ts";
 import { withTargets } from "../run/restart.ts";
 import { closeSession, type Session } from "../run/session.ts";
-import { differenceOf } from "../run/targets/target.ts";
+import { differenceOf } from "../run/targets/answers.ts";
 import { nameAt } from "../run/targets/url.ts";
 import { capital } from "../tell/format.ts";
 import { atMost, failureLine, gateMarkdown, gateReport, gateText } from "../tell/gate.ts";

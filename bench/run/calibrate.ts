@@ -2,8 +2,9 @@ import { isSequence } from "../ask/endpoints.ts";
 import type { Calibration } from "../keep/manifest.ts";
 import { load } from "../load/fortio.ts";
 import type { Session } from "./session.ts";
+import { timeAnswer } from "./targets/answers.ts";
 import { start } from "./targets/local.ts";
-import { isStartedHere, type Target, timeAnswer } from "./targets/target.ts";
+import { isStartedHere, type Target } from "./targets/target.ts";
 import { watch } from "./usage.ts";
 
 /** The best counts: a machine that is elsewhere fills no line. */

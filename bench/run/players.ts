@@ -9,7 +9,8 @@ import { isPaused, type Scenario } from "../plan/plan.ts";
 import { calibrate } from "./calibrate.ts";
 import { type Session, sizeKey } from "./session.ts";
 import { solo } from "./solo.ts";
-import { askedAt, type Target } from "./targets/target.ts";
+import { askedAt } from "./targets/answers.ts";
+import type { Target } from "./targets/target.ts";
 import { type Played, playWindow, type Turn } from "./turns.ts";
 
 export interface Player {

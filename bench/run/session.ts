@@ -22,8 +22,9 @@ import { startPlayer, warmAt } from "./players.ts";
 import type { Progress } from "./progress.ts";
 import { pgbouncerVersion } from "./stores/pooler.ts";
 import type { Stores } from "./stores/stores.ts";
+import { askedAt } from "./targets/answers.ts";
 import { start } from "./targets/local.ts";
-import { askedAt, type Target } from "./targets/target.ts";
+import type { Target } from "./targets/target.ts";
 
 /** Says something that is to be known of a run, unless something that begins with `about` was said before. */
 export function remark({ manifest, progress }: Session, about: string, text: string): void {

@@ -5,7 +5,8 @@ import { appendFileSync, chmodSync, cpSync, mkdirSync, readFileSync } from "node
 import { join } from "node:path";
 import { ENDPOINTS } from "../../bench/ask/endpoints.ts";
 import { freePort } from "../../bench/host/free-port.ts";
-import { readIdentity, verify } from "../../bench/run/targets/target.ts";
+import { verify } from "../../bench/run/targets/answers.ts";
+import { readIdentity } from "../../bench/run/targets/target.ts";
 import { describeIf, finish, makeDatabase, SERVERS, scratch, until, works } from "../harness.ts";
 
 const IMAGE = "simple-http-server-benchmark:test";
