@@ -25,6 +25,10 @@ COPY --from=database /app/data.db ./
 COPY package.json ./
 COPY shared shared
 COPY servers servers
+LABEL org.opencontainers.image.title="simple-http-server-benchmark" \
+      org.opencontainers.image.description="Ten HTTP servers on Node and Bun that do equal work, and their data" \
+      org.opencontainers.image.version="0.9.0" \
+      org.opencontainers.image.licenses="MIT"
 USER node
 ENV PORT=3000 CONTENT_FILE=/contents/content.db
 EXPOSE 3000

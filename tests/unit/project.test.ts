@@ -57,6 +57,7 @@ test("versions are exact, and the same everywhere", () => {
   expect(others).toEqual([]);
   expect(read("Dockerfile")).toContain(`ARG NODE_VERSION=${node}\n`);
   expect(read("Dockerfile")).toContain(`ARG BUN_VERSION=${packageJson.packageManager.replace("bun@", "")}\n`);
+  expect(read("Dockerfile")).toContain(`org.opencontainers.image.version="${packageJson.version}"`);
 });
 
 test("bun.lockb works with any registry", () => {
