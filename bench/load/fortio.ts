@@ -107,7 +107,7 @@ const BUFFER_KB = 128;
 
 /** fortio's own flag for the type of a body makes it a POST, which -X overrides. */
 function argumentsOf(asked: Asked): string[] {
-  const { method = "GET", body, insecure, answer } = asked;
+  const { method = "GET", body, insecure, mayClose, answer } = asked;
   const { "content-type": type, ...others } = headersOf(asked);
   const milliseconds = Math.round((answer?.ms ?? 0) * SLOWER_UNDER_LOAD);
   return [
@@ -117,6 +117,7 @@ function argumentsOf(asked: Asked): string[] {
       ([name, value]) => ["-H", `${name}: ${value}`],
     ),
     ...(insecure ? ["-k"] : []),
+    ...(mayClose ? ["-httpccch"] : []),
     ...(answer && answer.bytes > BUFFER_KB * 512 ? ["-httpbufferkb", String(Math.ceil(answer.bytes / 512))] : []),
     ...(milliseconds > TIMEOUT_MS ? ["-timeout", `${milliseconds}ms`] : []),
   ];

@@ -18,6 +18,8 @@ export interface Asked extends Partial<Omit<Request, "path" | "status">> {
   readonly url: string;
   /** Accepts any certificate. */
   readonly insecure?: boolean;
+  /** Looks whether an answer says that the connection is closed: ours never do. */
+  readonly mayClose?: boolean;
   /** How large and how slow the answers were that were seen before the load. */
   readonly answer?: { readonly bytes: number; readonly ms: number };
 }

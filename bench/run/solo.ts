@@ -76,8 +76,9 @@ export async function solo(
     step: null,
   };
   keep(session, slice, one.load);
-  const { sockets, requests, dropped } = one.load;
-  if (sockets > connections && dropped === undefined) {
+  const { sockets, requests, errors, dropped } = one.load;
+  // The generator itself closes a connection whose request failed.
+  if (sockets - errors > connections && dropped === undefined) {
     const about = `${target.name} closes its connections`;
     const each = Math.max(1, Math.round(requests / sockets));
     remark(

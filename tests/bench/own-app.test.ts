@@ -187,6 +187,7 @@ require("node:http").createServer((request, response) => {
     0,
     expect.stringMatching(/^closing closes its connections, each after about \d+ requests/m),
   ]);
+  expect(output).not.toContain("closing at /:");
   expect(output).toMatch(/^failing at \/: \d+ of \d+ requests failed: 503 × \d+, e\.g\. status 503 "too busy"$/m);
 });
 

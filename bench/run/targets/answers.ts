@@ -11,7 +11,7 @@ import type { Plan } from "../../plan/plan.ts";
 import type { Target } from "./target.ts";
 
 /** A server as it is asked. */
-export type Reachable = Pick<Target, "url" | "requests" | "answers"> & { readonly spec?: TargetSpec };
+export type Reachable = Pick<Target, "url" | "requests" | "answers"> & Partial<Pick<Target, "spec" | "identity">>;
 
 /** Whether any certificate will do. */
 export const isInsecure = (spec?: TargetSpec): boolean =>
@@ -26,7 +26,8 @@ const addressed = ({ url, spec }: Reachable, { path, ...request }: Request): Ask
 /** What a generator asks a server at an endpoint. */
 export const askedAt = (target: Reachable, endpoint: string, workload?: Workload): Asked => {
   const answer = target.answers?.get(endpoint);
-  return { ...addressed(target, requestOf(endpoint, target.requests, workload)), ...(answer && { answer }) };
+  const request = addressed(target, requestOf(endpoint, target.requests, workload));
+  return { ...request, mayClose: target.identity === null, ...(answer && { answer }) };
 };
 
 /** Whether an answer has the status that is expected. */
