@@ -64,7 +64,7 @@ const isHead = (route: Route, method?: string): boolean => method === "HEAD" && 
 /** @returns a function that returns the parameters of a path, or undefined if the path is not of this route. */
 function matcher({ path }: Route): (path: string) => Input["params"] | undefined {
   const [prefix = "", name, rest] = path.split(":");
-  if (rest !== undefined || name?.includes("/")) throw new Error(`node-raw cannot route ${path}: a parameter must be the last segment`);
+  if (rest !== undefined || name?.includes("/")) throw new Error(`${path}: only the last segment can be a parameter`);
   if (name === undefined) return (asked) => (asked === path ? NO_PARAMS : undefined);
   return (asked) => {
     if (!asked.startsWith(prefix)) return undefined;

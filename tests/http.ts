@@ -69,7 +69,7 @@ export function openClient(
     });
     const ask = (path: string, method = "GET", json?: string) =>
       new Promise<string>((answered, failed) => {
-        if (socket.closed) return failed(new Error(`${path}: the server closed the connection before this request${why}`));
+        if (socket.closed) return failed(new Error(`${path}: the connection closed before this request${why}`));
         let text = "";
         const onData = (part: string) => {
           text += part;
@@ -82,7 +82,7 @@ export function openClient(
             answered(inChunks ? joinChunks(text, body) : text);
           }
         };
-        const onClose = () => failed(new Error(`${path}: the server closed the connection after ${text.length} bytes${why}`));
+        const onClose = () => failed(new Error(`${path}: the connection closed after ${text.length} bytes${why}`));
         socket.on("data", onData).once("close", onClose);
         const head = json && `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(json)}\r\n`;
         socket.write(`${method} ${path} HTTP/1.1\r\nHost: localhost\r\n${head ?? ""}\r\n${json ?? ""}`);

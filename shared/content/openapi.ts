@@ -100,10 +100,7 @@ const paths = {
       operationId: "plain",
       summary: "A greeting",
       responses: {
-        200: answer(
-          "The greeting",
-          object({ message: { const: "Hello, world!" } }, { additionalProperties: false }),
-        ),
+        200: answer("The greeting", object({ message: { const: "Hello, world!" } }, { additionalProperties: false })),
       },
     },
   },

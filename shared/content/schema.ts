@@ -66,7 +66,7 @@ export const SCHEMAS = {
   Content: content,
   Contents: object({
     items: { type: "array", maxItems: MAX_LIMIT, items: content },
-    next: { ...ulid, type: ["string", "null"], description: "value of `after` for the next page; null on the last page" },
+    next: { ...ulid, type: ["string", "null"], description: "`after` for the next page; null on the last page" },
   }),
   NewUser: object(user),
   User: kept,

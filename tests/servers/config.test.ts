@@ -56,7 +56,7 @@ function unreachable(client: string): Mistake {
 }
 
 for (const server of SERVERS) {
-  test(`${server} refuses wrong settings`, () => expectRefused(server, [...OF_LISTENING, ...(OF_RUNTIME[server] ?? [])]));
+  test(`${server} rejects bad settings`, () => expectRefused(server, [...OF_LISTENING, ...(OF_RUNTIME[server] ?? [])]));
 }
 
 test.each(SERVERS)("%s without STORE runs while CONTENT_FILE cannot be written, and uses it later", async (name) => {

@@ -187,7 +187,7 @@ export function contentSuite(name: string, workers: number, server: () => Server
     const text = await response.text();
     return { status: response.status, text, type: mediaType(response) };
   };
-    const must = async <T = Content>(status: number, asked: Asked): Promise<T> => {
+  const must = async <T = Content>(status: number, asked: Asked): Promise<T> => {
     const answer = await ask(asked);
     expect([answer.status, answer.type, answer.text]).toEqual([status, "application/json", expect.any(String)]);
     return JSON.parse(answer.text);

@@ -300,7 +300,7 @@ export function tpcbSuite(alone: readonly Cell[], cells: readonly Cell[]) {
   };
   const MORE = 3 * WRITERS;
 
-  test.each(["read committed", "repeatable read"])("%s, under load: 200 or 503, and all sums match", async (isolation) => {
+  test.each(["read committed", "repeatable read"])("%s: 200 or 503 under load, sums match", async (isolation) => {
     const name = isolation.replace(" ", "_");
     const url = await newDatabase(name, "tpcb");
     await ask(url, `ALTER DATABASE ${name} SET default_transaction_isolation = '${isolation}'`);
