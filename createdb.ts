@@ -1,11 +1,11 @@
 /**
- * Writes data.db, or with --contents the content items and users that servers begin with: the same bytes on every machine for
- * the same seed, rows and package versions. With --tpcb it makes what pgbench -i makes.
+ * Writes data.db; with --contents, content items and users of the content API; with --tpcb, the tables of pgbench -i.
+ * The same seed, rows and package versions give the same bytes on every machine.
  */
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
 import { base, en, Faker, generateMersenne53Randomizer, type Randomizer } from "@faker-js/faker";
-import BetterSqlite3 from "better-sqlite3"; // carries its own SQLite, unlike bun:sqlite on macOS
+import BetterSqlite3 from "better-sqlite3"; // bundles SQLite; bun:sqlite on macOS uses that of the system
 import { SingleBar } from "cli-progress";
 import { Command, InvalidArgumentError } from "commander";
 import { DATABASE_URL } from "./shared/config.ts";
@@ -16,9 +16,9 @@ import { readBytes } from "./shared/read-bytes.ts";
 import { MIGRATIONS } from "./shared/stores/migrations.ts";
 import { rowsAt, tablesAt } from "./shared/tpcb/tables.ts";
 
-/** Values drawn from faker per column. A call to faker costs microseconds, a pick from a pool nanoseconds. */
+/** Values per column; rows pick from them, because a call to faker takes microseconds and a pick nanoseconds. */
 const POOL = 2_000;
-/** Rows between two looks at the progress bar and at signals. */
+/** Rows between two updates of the progress bar, which also let signals through. */
 const BATCH = 2_000;
 
 const integer = (least: number, most: number) => (text: string) => {
@@ -28,13 +28,13 @@ const integer = (least: number, most: number) => (text: string) => {
 };
 
 const options = new Command("bun createdb.ts")
-  .description("Writes the SQLite database that the servers read.")
+  .description("Writes the database that the servers read.")
   .option("--rows <n>", "rows per table", integer(1, 100_000_000), 100_000)
   .option("--seed <n>", "seed of the random values", integer(0, 2 ** 32 - 1), 1)
-  .option("--contents", "the content items and users of the content API instead")
-  .option("--file <path>", "where to write it (default: data.db, content.db)")
-  .option("--postgres <url>", "a database to fill with content items instead of a file")
-  .option("--tpcb", "the tables of pgbench instead, in that database or DATABASE_URL")
+  .option("--contents", "write content items and users instead of data.db")
+  .option("--file <path>", "file to write (default: data.db, with --contents content.db)")
+  .option("--postgres <url>", "write content items and users to this empty Postgres database")
+  .option("--tpcb", "write the tables of pgbench to --postgres, or to DATABASE_URL")
   .option("--scale <n>", "branches of --tpcb, each with 10 tellers and 100,000 accounts", integer(1, 20_000), 10)
   .allowExcessArguments(false)
   .parse()
@@ -83,18 +83,17 @@ try {
   removeTemporary();
   if (cause instanceof UsageError) exitWith(cause);
   const reason = cause instanceof Error ? cause.message : cause;
-  const remedy = database ? "fix the URL" : "free some space or choose another with --file";
+  const remedy = database ? "fix the URL" : "free some space, or choose another file with --file";
   exitWith(new UsageError(`"${what}" cannot be written (${reason}): ${remedy}`));
 }
 
-/** @throws where `file` holds something else than a database: it would be lost. */
+/** @throws UsageError if `file` is not a database, because it would be lost. */
 function refuseOther(file: string): void {
   if (existsSync(file) && String(readBytes(file, 0, 16)) !== "SQLite format 3\0") {
-    throw new UsageError(`"${file}" exists and is no SQLite database: choose another with --file`);
+    throw new UsageError(`"${file}" exists and is no SQLite database: choose another file with --file`);
   }
 }
 
-/** What is written to a table. */
 interface Table {
   readonly name: string;
   readonly ddl: string;
@@ -127,7 +126,7 @@ function contentTables(): Table[] {
 async function write(file: string): Promise<void> {
   const db = new BetterSqlite3(file);
   try {
-    // Nothing kept on disk to undo it: the file is thrown away unless it is finished, and synced once, below.
+    // No journal on disk and no syncs: an unfinished file is removed, and a finished one is synced once below.
     db.exec("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; BEGIN");
     if (options.contents) db.exec(`PRAGMA user_version = ${MIGRATIONS.sqlite.length}`);
     showProgress();
@@ -150,10 +149,9 @@ async function write(file: string): Promise<void> {
   closeSync(written);
 }
 
-/** Fills an empty database of Postgres. */
 async function fill(url: string): Promise<void> {
   const [{ SQL }, { openPostgres }] = [await import("bun"), await import("./shared/stores/postgres.ts")];
-  await (await openPostgres("bun:sql", { url, pool: 1, prepare: false })).close(); // makes the tables
+  await (await openPostgres("bun:sql", { url, pool: 1, prepare: false })).close(); // creates the tables
   const sql = new SQL({ url, max: 1 });
   showProgress();
   try {
@@ -180,7 +178,6 @@ async function fill(url: string): Promise<void> {
   }
 }
 
-/** Makes the tables of pgbench anew. */
 async function makeTpcb(url: string): Promise<void> {
   const { SQL } = await import("bun");
   const sql = new SQL({ url, max: 1 });
@@ -197,13 +194,12 @@ function showProgress(): void {
   if (process.stderr.isTTY) bar.start(total, 0);
 }
 
-/** Shows progress, and lets signals through. */
 async function told(rows: number): Promise<void> {
   bar.increment(rows);
   await setImmediate();
 }
 
-/** @returns a function that makes one row: its key, if it has one, and each value picked from the pool of its column. */
+/** @returns a function that makes one row: its key, if any, then one value of each column's pool. */
 function rowMaker(columns: readonly Column[], key?: (randomizer: Randomizer, row: number) => object) {
   const pools = columns.map(({ make }) => Array.from({ length: POOL }, () => make(faker)));
   let row = 0;

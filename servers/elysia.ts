@@ -8,7 +8,7 @@ import { HTTP_OPTIONS, LIMITS } from "../shared/limits.ts";
 import { closeBunServer, closeHttpServer } from "../shared/listen.ts";
 import { settle } from "../shared/settle.ts";
 
-/** Without its length given, the Node adapter would send a Response in chunks. */
+/** The Node adapter sends a Response without content-length in chunks. */
 const responseOf = (type: string, body: string, status = 200, headers = {}) =>
   new Response(body, {
     status,
@@ -26,13 +26,13 @@ const NO_PARAMS = { params: {} };
 type Asked = { readonly params: Input["params"]; readonly request: Request; readonly set: { status?: number } };
 
 /**
- * Elysia reads the source of a handler and compiles it into the route: it awaits only what the handler itself returns, and
- * hands over only those fields of its context that the handler names.
+ * Elysia compiles a route from the source text of its handler: it awaits only what that text returns, and passes only
+ * the context fields that the text names. So each kind of route has its own handler.
  */
 function handler({ path, type, reads, status, handle }: Route): (asked: Asked) => unknown {
   const respond = (input: Input) => {
     const body = type === "json" ? handle(input) : settle(handle(input), html);
-    return body instanceof Promise ? body.catch(failed) : body; // that it does not await ends the process on Node
+    return body instanceof Promise ? body.catch(failed) : body; // on Node an unhandled rejection ends the process
   };
   if (reads === "body") {
     return async ({ params, request, set }) => {
@@ -68,7 +68,7 @@ const server: ServerModule = {
     const onNode = !process.versions.bun;
     const app = new Elysia({
       strictPath: true,
-      handler: { standardHostname: false }, // else a host is taken to have four characters or more
+      handler: { standardHostname: false }, // otherwise Elysia assumes a host of at least four characters
       ...(onNode && { adapter: node() }),
     });
     app.onError(({ code, error, set }) => {
@@ -83,7 +83,7 @@ const server: ServerModule = {
       return { close: () => closeBunServer(app.server as Bun.Server<unknown>) };
     }
     return new Promise((resolve, reject) => {
-      // The Node adapter tells neither of a failure nor of the http.Server except in this callback.
+      // The Node adapter gives access to the http.Server, and so to its errors, only in this callback.
       app.listen({ hostname: host, port, node: { ...HTTP_OPTIONS, reusePort } } as never, (info) => {
         const { server } = (info as unknown as { raw: { node: { server: Server } } }).raw.node;
         server.once("error", reject).once("listening", () => resolve({ close: () => closeHttpServer(server) }));

@@ -21,7 +21,7 @@ const readBody: RequestHandler[] = [
     limit: LIMITS.bodyBytes,
     strict: false,
     verify(_request, _response, { length }) {
-      if (length === 0) throw new SyntaxError("no JSON"); // in which Express sees {}
+      if (length === 0) throw new SyntaxError("no JSON"); // Express parses an empty body as {}
     },
   }),
 ];

@@ -12,7 +12,7 @@ function sendError(error: unknown, reply: FastifyReply) {
 }
 
 const onRequest = async ({ headers, params }: FastifyRequest) => {
-  if (Object.values(params as Input["params"]).includes("")) throw notFound; // its router matches an empty segment
+  if (Object.values(params as Input["params"]).includes("")) throw notFound; // Fastify matches an empty segment
   checkHeaders((name) => headers[name] as string | undefined);
 };
 
@@ -22,7 +22,7 @@ const server: ServerModule = {
       http: HTTP_OPTIONS,
       keepAliveTimeout: LIMITS.idleSeconds * 1e3,
       bodyLimit: LIMITS.bodyBytes,
-      onProtoPoisoning: "ignore", // as JSON.parse, which the others use
+      onProtoPoisoning: "ignore", // the other adapters use JSON.parse, which accepts these keys
       onConstructorPoisoning: "ignore",
       requestTimeout: LIMITS.requestSeconds * 1e3,
       routerOptions: { maxParamLength: LIMITS.headerBytes },
@@ -31,9 +31,9 @@ const server: ServerModule = {
     app.setErrorHandler((error, { is404 }, reply) => sendError(is404 ? notFound : error, reply));
     app.setNotFoundHandler((_request, reply) => sendError(notFound, reply));
     app.removeContentTypeParser("text/plain");
-    app.addHttpMethod("DELETE", { overrideExisting: true }); // has no body to read
+    app.addHttpMethod("DELETE", { overrideExisting: true }); // otherwise Fastify parses its body
     for (const { method, path: url, type, reads, status, handle } of routes) {
-      // Nothing is returned where it can be sent at once: a reply is a thenable, which Fastify would wait for.
+      // Returns nothing, because Fastify would await the reply, which is a thenable.
       const send = (reply: FastifyReply, body: unknown): void => {
         if (type === "html") reply.type("text/html; charset=utf-8");
         if (status) reply.code(status);
@@ -46,8 +46,7 @@ const server: ServerModule = {
         handler: (request, reply) => settle(handle(request as Input), (body) => send(reply, body)),
       });
     }
-    await app.listen({ host, port, reusePort } as FastifyListenOptions); // handed on to net.Server.listen
-
+    await app.listen({ host, port, reusePort } as FastifyListenOptions); // reusePort reaches net.Server.listen
     return { close: () => closeHttpServer(app.server) };
   },
 };

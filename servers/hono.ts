@@ -24,12 +24,11 @@ const limited = bodyLimit({
 
 async function inputWithBody(c: Context): Promise<Input> {
   checkHeaders((name) => c.req.header(name));
-  // Only where no length was announced: it looks at the body, of which Node's adapter then makes a stream.
+  // Only without content-length, because the limit makes Node's adapter turn the body into a stream.
   if (c.req.header("transfer-encoding")) await limited(c, async () => {});
   return { params: c.req.param(), body: parseBody(await c.req.arrayBuffer()) };
 }
 
-/** How a route's input is read, and how its result is sent. */
 function inputOf({ path, reads }: Route): (c: Context) => Input | Promise<Input> {
   if (reads === "query") return (c) => ({ params: {}, url: c.req.url });
   if (reads === "body") return inputWithBody;
@@ -51,7 +50,7 @@ const server: ServerModule = {
       const [input, respond] = [inputOf(route), responder(route)];
       app.on(route.method, route.path, (c) => settle(settle(input(c), route.handle), (body) => respond(c, body)));
     }
-    // Hono drops the body of an answer to HEAD, and its length with it; both runtimes send the length alone.
+    // For HEAD, Hono drops the content-length with the body. So it handles GET, and the runtime drops the body alone.
     const fetch = (request: Request, env: object) =>
       app.fetch(request.method === "HEAD" ? new Request(request, { method: "GET" }) : request, env);
     if (!process.versions.bun) return listen(createAdaptorServer({ fetch, serverOptions: HTTP_OPTIONS }) as never, at);

@@ -1,4 +1,4 @@
-/** Starts the server that SERVER names. Its command is in matrix.json; the last word of that is the adapter. */
+/** Starts the server that SERVER names: `<runtime> servers/main.ts <adapter>`, see matrix.json. */
 import type { ServerModule } from "../shared/contract.ts";
 import { routes } from "../shared/routes.ts";
 import matrix from "./matrix.json" with { type: "json" };

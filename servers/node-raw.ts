@@ -58,13 +58,13 @@ const server: ServerModule = {
 };
 export default server;
 
-/** HEAD is answered as GET is; Node leaves out the body. */
+/** HEAD runs the GET handler; Node leaves out the body. */
 const isHead = (route: Route, method?: string): boolean => method === "HEAD" && route.method === "GET";
 
-/** Node has no router. @returns a function that tells the parameters of a path, if it is one of this route. */
+/** @returns a function that returns the parameters of a path, or undefined if the path is not of this route. */
 function matcher({ path }: Route): (path: string) => Input["params"] | undefined {
   const [prefix = "", name, rest] = path.split(":");
-  if (rest !== undefined || name?.includes("/")) throw new Error(`node-raw routes a last parameter only, not ${path}`);
+  if (rest !== undefined || name?.includes("/")) throw new Error(`${path}: only the last segment can be a parameter`);
   if (name === undefined) return (asked) => (asked === path ? NO_PARAMS : undefined);
   return (asked) => {
     if (!asked.startsWith(prefix)) return undefined;

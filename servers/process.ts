@@ -1,4 +1,4 @@
-/** How a server starts and ends as one process or several, whatever serves its requests. */
+/** Starts and stops a server, with one process or several. */
 import { createServer } from "node:net";
 import { type Config, type Environment, readConfig } from "../shared/config.ts";
 import type { Address, Running } from "../shared/contract.ts";
@@ -9,22 +9,21 @@ import { openPeople, type People } from "../shared/stores/people.ts";
 import type { Store } from "../shared/stores/store.ts";
 import { isWorker, reportUsage, supervise } from "./workers.ts";
 
-/** How long in-flight requests may take to end after SIGTERM. */
+/** Time after SIGTERM for the requests in flight; the contract allows 5 s in all. */
 const GRACE_MS = 4_500;
 
-/** What requests are answered from. */
 export interface Opened {
   readonly people: People;
-  /** Opened at the first call, or before. */
+  /** The first call opens it, if it is not open yet. */
   readonly store: () => Store | Promise<Store>;
-  /** Whether that is Postgres. */
+  /** `store` is Postgres. */
   readonly onPostgres: boolean;
   readonly identity: () => Promise<Identity>;
 }
 
 type Listen = (opened: Opened, at: Address) => Promise<Running>;
 
-/** Starts a server, until SIGTERM or SIGINT; ends with one line where it cannot be started. @param servers what SERVER may be */
+/** Runs a server until SIGTERM or SIGINT; if it cannot start, exits 1. @param servers values allowed for SERVER */
 export async function run(env: Environment, servers: readonly string[], listen: Listen): Promise<void> {
   try {
     const config = readConfig(env, servers);
@@ -44,7 +43,7 @@ export async function run(env: Environment, servers: readonly string[], listen: 
   }
 }
 
-/** @throws UsageError where the port or address cannot be had; SO_REUSEPORT would share it without a word. */
+/** @throws UsageError if the address cannot be used; with SO_REUSEPORT the server itself would share a port in use. */
 function claim({ host, port }: Config): Promise<void> {
   return new Promise((resolve, reject) => {
     const probe = createServer();
@@ -58,7 +57,7 @@ function claim({ host, port }: Config): Promise<void> {
 
 async function startWorkers(config: Config): Promise<() => Promise<void>> {
   (await openPeople(config.driver, config.dbFile)).close();
-  const store = contentStore(config); // and migrated, by one process
+  const store = contentStore(config); // one process migrates it, before the workers start
   if (config.store) await (await store.get()).close();
   return supervise(config.workers).stop;
 }

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Replaces itself with the server that SERVER names; package.json and the image start servers by this.
-# One of stacks/ is built first, unless the argument "built" says that it is.
+# Starts the server that SERVER names; `bun start` and the image run this script.
+# A server of stacks/ is built first, except with the argument "built".
 cd "$(dirname "$0")/.." || exit 1
-PATH="$PWD/node_modules/.bin:$PATH" # the pinned node; the image has its own
-export NODE_ENV="${NODE_ENV:-production}" # as the frameworks recommend for deployment
+PATH="$PWD/node_modules/.bin:$PATH" # the pinned node; in the image this folder has none
+export NODE_ENV="${NODE_ENV:-production}" # the frameworks' recommendation for deployment
 
 command=$(awk -F '"' -v server="${SERVER-}" '$2 == server { print $4 }' servers/matrix.json)
 if [ -z "$command" ] && [ -f stacks/stacks.json ]; then

@@ -3,18 +3,18 @@ import { processUsage, type Usage } from "../shared/identity.ts";
 
 const FIRST_DELAY_MS = 100;
 const LAST_DELAY_MS = 5_000;
-/** A worker that lived this long is replaced without back-off. */
+/** A worker that lived this long is replaced after FIRST_DELAY_MS again. */
 const HEALTHY_MS = 10_000;
 
-/** Whether this process is one of several that {@link supervise} started. */
+/** This process was started by {@link supervise}. */
 export const isWorker = cluster.isWorker;
 
 const workers = (): Worker[] => Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
 
-/** Those that answer questions; Bun would lose what is asked of one that is not yet listening. */
+/** Workers that listen for messages: Bun loses a message to a worker that does not listen yet. */
 const ready = new Set<Worker>();
 
-/** Starts `count` copies of this process and replaces those that die, until `stop`, which resolves when all have ended. */
+/** Starts `count` copies of this process and replaces those that end. `stop` resolves when all have ended. */
 export function supervise(count: number): { stop(): Promise<void> } {
   let stopping = false;
   let delay = FIRST_DELAY_MS;
@@ -22,8 +22,8 @@ export function supervise(count: number): { stop(): Promise<void> } {
   function start(): void {
     if (stopping) return;
     const since = Date.now();
-    const worker = cluster.fork().setMaxListeners(0); // each question that waits listens
-    worker.on("error", () => {}); // of what is sent to one that has just ended
+    const worker = cluster.fork().setMaxListeners(0); // each waiting question adds a listener
+    worker.on("error", () => {}); // a message to a worker that has just ended
     worker.on("message", async (message) => {
       if (message === "ready") ready.add(worker);
       if (message === "total?") worker.send({ total: await totalUsage() });
@@ -55,7 +55,7 @@ export function supervise(count: number): { stop(): Promise<void> } {
   };
 }
 
-/** In the supervisor: what it and its workers have used. */
+/** Usage of the supervisor and its workers. */
 async function totalUsage(): Promise<Usage> {
   const parts = await Promise.all([...ready].map(usageOf));
   return [processUsage(), ...parts].reduce((a, b) => ({
@@ -77,7 +77,7 @@ function usageOf(worker: Worker): Promise<Usage> {
   });
 }
 
-/** In a worker: answers the supervisor's questions. @returns a function that asks it for the usage of all workers. */
+/** Answers the supervisor's questions to this worker. @returns a function that asks it for the usage of the server. */
 export function reportUsage(): () => Promise<Usage> {
   let waiting: ((usage: Usage) => void)[] = [];
   process.on("message", (message: "usage?" | { total: Usage }) => {

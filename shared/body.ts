@@ -2,18 +2,18 @@ import type { IncomingMessage } from "node:http";
 import { HttpError } from "./errors.ts";
 import { LIMITS } from "./limits.ts";
 
-/** What is wrong with a body, whoever finds it. */
+/** The same answers, whether an adapter or its framework refuses a body. */
 export const BODY_ERRORS = {
   400: new HttpError(400, "the body is not valid JSON"),
   413: new HttpError(413, `the body is larger than ${LIMITS.bodyBytes} bytes`),
   415: new HttpError(415, "the body must be of content-type application/json in UTF-8, not compressed"),
 };
 
-/** Without a charset that some would decode, and others take for UTF-8. */
+/** UTF-8 only: some frameworks decode other charsets, some read them as UTF-8. */
 const JSON_TYPE = /^application\/json\s*(;\s*charset="?utf-8"?\s*)?$/i;
 const utf8 = new TextDecoder(); // skips a byte order mark
 
-/** Asks before a body is read. @param header tells a request header @throws HttpError 400, 413 or 415 */
+/** Checks headers before the body is read. @param header returns a request header @throws HttpError 400, 413 or 415 */
 export function checkHeaders(header: (name: string) => string | null | undefined): void {
   const type = header("content-type") ?? "";
   if (!JSON_TYPE.test(type) || header("content-encoding")) throw BODY_ERRORS[415];
@@ -32,7 +32,10 @@ export function parseBody(bytes: ArrayBuffer | Uint8Array): unknown {
   }
 }
 
-/** For what reads no bodies itself. What is too large is let past, so that the answer is read. @throws as the above */
+/**
+ * For servers whose framework reads no bodies. It reads to the end even if the body is too large, because many clients
+ * read the answer only after they have sent everything. @throws HttpError 400, 413 or 415
+ */
 export function readBody(request: IncomingMessage): Promise<unknown> {
   checkHeaders((name) => request.headers[name] as string | undefined);
   return new Promise<Buffer>((resolve, reject) => {
@@ -47,7 +50,7 @@ export function readBody(request: IncomingMessage): Promise<unknown> {
   }).then(parseBody);
 }
 
-/** @returns what all servers say instead of an error that a framework made of a body; any other error as it is. */
+/** @returns the common answer instead of a framework's own error about a body; any other error unchanged. */
 export function bodyError(error: unknown): unknown {
   const { status, statusCode = status, type, code } = Object(error);
   const ofBody = type !== undefined || /^FST_ERR_CTP_/.test(code) || (error instanceof SyntaxError && statusCode);

@@ -3,13 +3,13 @@ import { CLIENTS, DRIVERS, type Runtime } from "./drivers/drivers.ts";
 import { UsageError } from "./errors.ts";
 
 export interface SqliteConfig {
-  /** `:memory:` for none. */
+  /** A path, or `:memory:`. */
   readonly file: string;
   readonly journal: string;
   readonly synchronous: string;
 }
 
-/** Everything that is set from outside, by environment variables. */
+/** All settings; each comes from an environment variable. */
 export interface Config {
   readonly server: string;
   readonly runtime: Runtime;
@@ -19,16 +19,16 @@ export interface Config {
   readonly dbFile: string;
   readonly driver: string;
   readonly workers: number;
-  /** Where content items are kept; undefined is sqlite, opened when it is first used. */
+  /** Where content items are stored. If undefined, sqlite, opened by the first request that needs it. */
   readonly store: string | undefined;
   readonly sqlite: SqliteConfig;
   readonly client: string;
   readonly postgres: Connection;
-  /** How transactions of pgbench are asked. */
+  /** How POST /tx runs pgbench's transaction: as statements or as one function. */
   readonly tx: string;
 }
 
-/** @throws UsageError naming the variable, its value and what it may be. */
+/** @throws UsageError that names the variable, its value and the allowed values. */
 export function readConfig(env: Environment, servers: readonly string[]): Config {
   const runtime = process.versions.bun ? "bun" : "node";
   const server = env.SERVER ?? "";
@@ -41,7 +41,7 @@ export function readConfig(env: Environment, servers: readonly string[]): Config
   const file = env.CONTENT_FILE || "content.db";
   if (workers > 1 && (store === "memory" || (store !== "postgres" && file === ":memory:"))) {
     throw new UsageError(
-      `WORKERS is ${workers}, and each would have a memory of its own: set STORE or CONTENT_FILE to one they share`,
+      `WORKERS is ${workers}, but workers cannot share a store in memory: set STORE to postgres, or to sqlite with a file in CONTENT_FILE`,
     );
   }
   return {
@@ -75,7 +75,7 @@ export const STORES = ["sqlite", "memory", "postgres"] as const;
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** @returns the value of a variable, the first of `choices` where it is not set. */
+/** @returns the value of a variable; if it is not set, the first of `choices`. */
 function oneOf(env: Environment, name: string, choices: readonly string[], where = ""): string {
   const value = env[name] || (choices[0] as string);
   if (choices.includes(value)) return value;

@@ -1,37 +1,37 @@
-/** What a handler may read of a request. Frameworks hand over their own request object where it fits. */
+/** The part of a request that a handler reads. Adapters pass the framework's request object if it has these fields. */
 export interface Input {
   readonly params: Readonly<Record<string, string | undefined>>;
-  /** Ends with the query, for routes that read it. */
+  /** URL, or path with query; set if the route reads "query". */
   readonly url?: string;
-  /** What its JSON says, for routes that read it. */
+  /** Parsed JSON; set if the route reads "body". */
   readonly body?: unknown;
 }
 
-/** One endpoint. `handle` returns plain data (json) or markup (html); each framework serializes it itself. */
+/** One endpoint. `handle` returns data (json) or markup (html); the framework serializes it. */
 export interface Route {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
   readonly path: `/${string}`;
   readonly type: "json" | "html";
-  /** Beside the parameters of the path. A body that is not JSON of at most LIMITS.bodyBytes is refused by the adapter. */
+  /** Read besides `params`. The adapter refuses a body that is not JSON, or larger than LIMITS.bodyBytes. */
   readonly reads?: "body" | "query";
-  /** Status of its answers, 200 unless given; 204 has no body. */
+  /** Default 200; 204 has no body. */
   readonly status?: 201 | 204;
   handle(input: Input): unknown | Promise<unknown>;
 }
 
-/** Where to listen. With `reusePort` several processes share the port by SO_REUSEPORT. */
+/** Where to listen. With `reusePort`, several processes share the port (SO_REUSEPORT). */
 export interface Address {
   readonly host: string;
   readonly port: number;
   readonly reusePort: boolean;
 }
 
-/** A listening server. `close` stops accepting, answers what is in flight and resolves when all is sent. */
+/** A listening server. `close` stops accepting, finishes the requests in flight, then resolves. */
 export interface Running {
   close(): Promise<void>;
 }
 
-/** The default export of every file in servers/ that adapts a framework. */
+/** The default export of every adapter in servers/. */
 export interface ServerModule {
   listen(routes: readonly Route[], at: Address): Promise<Running>;
 }
@@ -52,25 +52,24 @@ export interface Database {
   close(): void;
 }
 
-/** The default export of every SQLite driver in shared/drivers/. To write, a file that is missing is made. */
+/** The default export of every SQLite driver in shared/drivers/. "write" creates a missing file. */
 export type OpenDatabase = (file: string, access: "read" | "write") => Database;
 
-/** How a client of Postgres is to connect. */
 export interface Connection {
   readonly url: string;
-  /** Most connections at a time. */
+  /** Most connections open at once. */
   readonly pool: number;
-  /** Whether statements are prepared on the server, once per connection. */
+  /** Prepare each statement once per connection. */
   readonly prepare: boolean;
 }
 
-/** Asks one thing. `name` is of the prepared statement. */
+/** Runs one statement. @param name of the prepared statement */
 export type Query = (name: string, text: string, values: Value[]) => Promise<{ rows: Row[]; changes: number }>;
 
 /** The default export of every Postgres client in shared/drivers/. */
 export type Connect = (connection: Connection) => {
   readonly query: Query;
-  /** Commits all that `work` asks, or nothing of it where `work` fails. */
+  /** Commits all statements of `work`; if `work` throws, rolls them back. */
   transaction<T>(work: (query: Query) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 };

@@ -1,19 +1,19 @@
 import { readFileSync } from "node:fs";
 import type { Config } from "./config.ts";
 
-/** CPU time and memory used so far by the server, all its workers together. */
+/** CPU time so far, and memory now, of the server with all its workers. */
 export interface Usage {
   readonly cpuUs: number;
   readonly rssBytes: number;
 }
 
-/** The answer to `GET /`: what this server is and what it has used. */
+/** The answer to `GET /`. */
 export interface Identity extends Usage {
   readonly server: string;
   readonly runtime: { name: string; version: string };
   readonly framework: { name: string; version: string | null };
   readonly driver: { name: string; sqlite: string };
-  /** Where content items are kept, and how. */
+  /** Where content items are stored, with its settings. */
   readonly store: { name: string; driver: string; [setting: string]: unknown };
   readonly workers: number;
   readonly pid: number;
@@ -25,7 +25,7 @@ export function processUsage(): Usage {
   return { cpuUs: user + system, rssBytes: process.memoryUsage.rss() };
 }
 
-/** @param usage of the whole server; with several workers it comes from their supervisor, as a promise. */
+/** @param usage returns the usage of the whole server; a worker asks its supervisor, so it is a promise. */
 export function identify(
   config: Config,
   sqliteVersion: string,
@@ -52,7 +52,7 @@ function storeOf({ store: name = "sqlite", driver, sqlite, client, postgres, tx 
   return { name, driver: `${client} ${versionOf(client) ?? process.versions.bun}`, pool, prepare, tx };
 }
 
-/** @returns the installed version of a package, null where there is no such package (raw). */
+/** @returns the installed version of a package; null if there is none ("raw"). */
 function versionOf(name: string): string | null {
   try {
     return JSON.parse(readFileSync(new URL(`../node_modules/${name}/package.json`, import.meta.url), "utf8")).version;

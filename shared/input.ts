@@ -1,14 +1,13 @@
 import type { Input } from "./contract.ts";
 import { HttpError, notFound } from "./errors.ts";
 
-/** @returns a parameter of the path. @throws notFound for an empty segment, which some routers match and others do not */
+/** @throws notFound if the segment is empty, because some routers match an empty segment and others do not */
 export function segment({ params }: Input, name: string): string {
   const text = params[name] ?? "";
   if (text === "") throw notFound;
   return text;
 }
 
-/** @returns what the query says, the first of each name. */
 export function queryOf({ url = "" }: Input): URLSearchParams {
   return new URLSearchParams(url.slice(`${url}?`.indexOf("?") + 1));
 }

@@ -1,16 +1,15 @@
 import type { Faker } from "@faker-js/faker";
 
-/** Most rows that one request may ask for. */
+/** Most rows per request. */
 export const MAX_SIZE = 500;
 
-/** A column of a table: its name, its SQL type and how one realistic value is made. */
 export interface Column {
   readonly name: string;
   readonly type: "TEXT" | "INTEGER" | "REAL";
   make(faker: Faker): string | number;
 }
 
-/** The moment from which dates are counted back: created_at is data, not the clock. */
+/** Dates count back from here, not from the clock: the same seed must give the same bytes. */
 const NOW = "2025-01-01T00:00:00Z";
 
 export const text = (name: string, make: Column["make"]): Column => ({ name, type: "TEXT", make });
@@ -39,7 +38,7 @@ const createdAt = text("created_at", (faker) =>
   faker.date.past({ years: 5, refDate: NOW }).toISOString().slice(0, 19).replace("T", " "),
 );
 
-/** Table name -> its columns besides `id`; the tables, their rows and what tests expect all come from here. */
+/** Table -> its columns besides `id`. createdb.ts, the OpenAPI document and the tests read it. */
 export const PEOPLE = {
   person5: [...contact, createdAt],
   person30: [

@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 
-/** @returns up to `length` bytes of a file from `start` on, which counts from the end where it is negative. */
+/** @returns up to `length` bytes of a file. @param start a negative one counts from the end of the file */
 export function readBytes(file: string, start: number, length: number): Buffer {
   const fd = openSync(file, "r");
   try {

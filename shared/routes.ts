@@ -11,8 +11,8 @@ import { tpcbRoutes } from "./tpcb/routes.ts";
 
 /**
  * The routes that every server mounts.
- * @param store of content items and users, opened at the first request or before
- * @param onPostgres whether that is Postgres
+ * @param store of content items and users, opened at the latest by the first request
+ * @param onPostgres adds /tx
  */
 export function routes(
   people: People,

@@ -7,12 +7,11 @@ const view = (name: string) => eta.compile(readFileSync(new URL(`./views/${name}
 
 const hi = view("hi");
 
-/** The page of /html-template; compiled once above, rendered and escaped at every call. */
+/** The page of /html-template: compiled once, rendered and escaped for every request. */
 export const renderHi = (data: { name: string }): string => eta.render(hi, data);
 
-/** The name of the schema of a request's or answer's JSON. */
+/** @returns the name of the JSON schema of a request or answer. */
 const nameOf = ({ content }: { content?: Record<string, { schema: { $ref?: string } }> }) =>
   content?.["application/json"]?.schema.$ref?.split("/").at(-1);
 
-/** The page of /docs. */
 export const renderDocs = (described = openapi): string => eta.render(view("docs"), { ...described, nameOf });

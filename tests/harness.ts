@@ -12,26 +12,25 @@ import matrix from "../servers/matrix.json" with { type: "json" };
 
 export const SERVERS = Object.keys(matrix);
 
-/** A folder of its own for a test file, gone when its tests end. */
+/** Makes a folder, and removes it after the tests of this file. */
 export function scratch(): string {
   const folder = mkdtempSync(join(tmpdir(), "http-benchmark-"));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
-/** @returns names of new files for results in a folder. */
+/** @returns a function that returns a new file name for results. */
 export function resultsIn(folder: string): () => string {
   let files = 0;
   return () => join(folder, `results-${++files}.csv`);
 }
 
-/** Makes a small database at `file`. */
 export function makeDatabase(file: string, rows = 1_000): string {
   must(["bun", "createdb.ts", "--rows", String(rows), "--file", file]);
   return file;
 }
 
-/** A program with what it printed so far and, once it has ended, how. */
+/** A running program; `output` returns what it has printed so far. */
 export interface Program {
   readonly child: ChildProcess;
   readonly pid: number;
@@ -52,13 +51,12 @@ export function run(command: string[], env: Record<string, string> = {}): Progra
   return { child, pid: child.pid as number, output: () => output, ended };
 }
 
-/** Runs a program to its end. */
 export async function finish(command: string[], env?: Record<string, string>) {
   const program = run(command, env);
   return { ...(await program.ended), output: program.output() };
 }
 
-/** Runs a program, and waits. @returns what it printed. @throws with what it printed unless it exits 0. */
+/** @returns what the program printed. @throws with its output if it does not exit 0 */
 export function must(command: string[], env: Record<string, string> = {}): string {
   const [name = "", ...args] = command;
   const { status, stdout, stderr } = spawnSync(name, args, { encoding: "utf8", env: { ...process.env, ...env } });
@@ -66,10 +64,10 @@ export function must(command: string[], env: Record<string, string> = {}): strin
   return stdout.trim();
 }
 
-/** Of this process alone: test files run beside each other. */
+/** One per process, because test files run at the same time. */
 export const IMAGE = `http-benchmark:test-${process.pid}`;
 
-/** The image, while the tests of a describe run. */
+/** Builds the image for the tests of a `describe`, and removes it afterwards. */
 export function withImage(): void {
   beforeAll(() => {
     must(["docker", "build", "--network=host", "--tag", IMAGE, "."]);
@@ -84,28 +82,28 @@ export interface Server extends Program {
   readonly port: number;
 }
 
-/** On Linux: what a process has a file open as. */
+/** On Linux: the file descriptors by which a process has a file open. */
 export function descriptorsOf(pid: number, file: string): string[] {
   const isOpenAs = (fd: string) => {
     try {
       return readlinkSync(`/proc/${pid}/fd/${fd}`) === file;
     } catch {
-      return false; // closed since
+      return false; // closed meanwhile
     }
   };
   return readdirSync(`/proc/${pid}/fd`).filter(isOpenAs);
 }
 
-/** Replaces itself with what SERVER names; tests of a stack have built it before. */
+/** Starts the server that SERVER names; tests of stacks have built it before. */
 export const START = ["sh", "servers/start.sh", "built"];
 
-/** Starts a server, the one that SERVER names unless a command is given, and waits until it answers. */
+/** Starts a server and waits until it answers. */
 export async function startServer(env: Record<string, string>, command = START): Promise<Server> {
   const port = await freePort();
   const program = run(command, { HOST: "127.0.0.1", PORT: String(port), ...env });
   const url = `http://127.0.0.1:${port}`;
   await until(async () => {
-    if (program.child.exitCode !== null) throw new Error(`ended: ${program.output()}`);
+    if (program.child.exitCode !== null) throw new Error(`the server ended: ${program.output()}`);
     return (await fetch(url).catch(() => null))?.status === 200;
   });
   return { ...program, url, port };
@@ -116,25 +114,25 @@ export async function stopServer(server: Server | undefined): Promise<void> {
   await server?.ended;
 }
 
-/** By SIGTERM, after which it ends processes of its own. */
+/** SIGTERM, so that the server ends its own processes too. */
 export async function endServer({ child, ended }: Server): Promise<void> {
   child.kill("SIGTERM");
   await ended;
 }
 
-/** bench.sh appending to `file`: two restarts, short slices, few connections and little warm-up. */
+/** A quick bench.sh: two restarts, short slices, few connections, little warm-up. It appends to `file`. */
 export const bench = (file: string, ...args: string[]) => [
   ...["./bench.sh", "--results", file, "--minutes", "0", "--seconds", "0.3", "--connections", "8", "--warmup", "500"],
   ...args,
 ];
 
-/** The rows of a file with a head. */
+/** The rows of a CSV file with a header. */
 export const csvOf = (file: string): Record<string, string>[] => parse(readFileSync(file), { columns: true });
-/** The slices, or the windows, of all runs that went to `results`. */
+/** The slices, or the windows, of all runs in `results`. */
 export const rowsOf = (results: string, kind: "csv" | "windows.csv" = "csv") =>
   runsIn(results).flatMap((run) => csvOf(runFile(results, run, kind)));
 
-/** Processes that a bench.sh with this marker in its environment has left. */
+/** Processes that a bench.sh with MARKER=marker in its environment has left behind. */
 export function left(marker: string): string[] {
   const read = (pid: string, file: string) => readFileSync(`/proc/${pid}/${file}`, "latin1");
   return readdirSync("/proc")
@@ -143,27 +141,27 @@ export function left(marker: string): string[] {
       try {
         return read(pid, "environ").includes(`MARKER=${marker}`) ? [read(pid, "cmdline").replaceAll("\0", " ")] : [];
       } catch {
-        return []; // ended since
+        return []; // ended meanwhile
       }
     });
 }
 
-/** Waits for something that takes as long as the machine needs; only a hang fails. */
+/** Waits up to 10 minutes, because a busy machine is slow: only a hang fails. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = Date.now() + 600_000;
   while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error(`never true: ${condition}`);
+    if (Date.now() > deadline) throw new Error(`still false after 10 minutes: ${condition}`);
     await sleep(20);
   }
 }
 
-/** Whether a program is installed and answers. */
+/** The program is installed and exits 0. */
 export const works = (...[command = "", ...args]: string[]): boolean => spawnSync(command, args).status === 0;
 
-/** Where it is set, what else is missing fails: the name of what alone may be skipped. */
+/** If set, only the `describe` of this name may be skipped; anything else that is missing fails. */
 const { SKIP_ONLY } = process.env;
 
-/** Tests that need what not every machine has: skipped there with the reason. */
+/** Skips the tests, with the reason, on a machine that lacks something. */
 export function describeIf(condition: boolean, reason: string, name: string, body: () => void): void {
   if (condition || (SKIP_ONLY !== undefined && name !== SKIP_ONLY)) describe(name, body);
   else {

@@ -1,39 +1,39 @@
-/** HTTP as it is on the wire: fetch hides some headers. */
+/** Raw HTTP over a socket, because fetch hides some headers. */
 import { connect, type Socket } from "node:net";
 import { STACKS } from "../bench/ask/targets.ts";
 
-/** Headers of every answer, and why a runtime, or a server in another language, adds to them. */
+/** Headers of every answer, and those that a runtime or stack adds. */
 const HEADERS = ["content-length", "content-type", "date"];
 const ADDED: Record<string, { headers: string[]; reason: string }> = {
   "node:http": {
     headers: ["connection", "keep-alive"],
-    reason: "node:http names its idle timeout to HTTP/1.1 clients",
+    reason: "node:http sends its idle timeout to HTTP/1.1 clients",
   },
   "Bun.serve": { headers: [], reason: "" },
   "python-flask-bjoern": {
     headers: ["connection"],
     reason: "bjoern tells every client whether it keeps the connection",
   },
-  "python-flask-granian": { headers: ["server"], reason: "granian has no option that leaves it out" },
+  "python-flask-granian": { headers: ["server"], reason: "granian has no option to leave it out" },
   "node-next": {
     headers: ["connection", "keep-alive", "transfer-encoding", "vary"],
-    reason: "it sends what a route handler returns in chunks, and names the headers by which pages of its router vary",
+    reason: "Next.js sends the answers of route handlers in chunks, and a vary header for the pages of its router",
   },
-  "node-remix": { headers: ["connection", "keep-alive"], reason: "node:http, as above" },
+  "node-remix": { headers: ["connection", "keep-alive"], reason: "as node:http" },
 };
 const httpOf = (server: string) => {
   if (STACKS[server]) return server;
   return ["bun-raw", "bun-hono", "bun-elysia"].includes(server) ? "Bun.serve" : "node:http";
 };
 
-/** What is not there, by framework, answer, or both. */
+/** Headers that are left out, by framework, status, or both. */
 const LEFT_OUT: Record<string, { headers: string[]; reason: string }> = {
-  "fastify 400": { headers: ["keep-alive"], reason: "it closes the connection after a body that it cannot read" },
-  next: { headers: ["content-length"], reason: "it drops the one that a route handler sets" },
+  "fastify 400": { headers: ["keep-alive"], reason: "Fastify closes the connection after a body that it cannot read" },
+  next: { headers: ["content-length"], reason: "Next.js drops the content-length that a route handler sets" },
   204: { headers: ["content-length", "content-type", "transfer-encoding"], reason: "there is no body" },
 };
 
-/** The names of an answer's headers, sorted, as they are to be; a 400 is one of the body. */
+/** The expected header names, sorted. A 400 means one for a wrong body. */
 export function headersOf(server: string, status = 200): string[] {
   const framework = server.slice(server.indexOf("-") + 1);
   const leftOut = [status, framework, `${framework} ${status}`].flatMap((answer) => LEFT_OUT[answer]?.headers ?? []);
@@ -42,7 +42,7 @@ export function headersOf(server: string, status = 200): string[] {
 
 export const mediaType = (response: Response) => response.headers.get("content-type")?.split(";")[0];
 
-/** @returns the status of an answer, and the names of its headers, sorted. */
+/** @returns the status, then the header names, sorted. */
 export async function rawHeaders(
   port: number,
   path: string,
@@ -56,7 +56,7 @@ export async function rawHeaders(
   return [Number(status.split(" ")[1]), ...lines.map((line) => line.slice(0, line.indexOf(":")).toLowerCase()).sort()];
 }
 
-/** A keep-alive connection that asks one thing at a time. */
+/** A keep-alive connection that sends one request at a time. */
 export function openClient(
   port: number,
 ): Promise<{ socket: Socket; ask(path: string, method?: string, body?: string): Promise<string> }> {
@@ -69,7 +69,7 @@ export function openClient(
     });
     const ask = (path: string, method = "GET", json?: string) =>
       new Promise<string>((answered, failed) => {
-        if (socket.closed) return failed(new Error(`${path}: the server closed the connection before${why}`));
+        if (socket.closed) return failed(new Error(`${path}: the connection closed before this request${why}`));
         let text = "";
         const onData = (part: string) => {
           text += part;
@@ -82,7 +82,7 @@ export function openClient(
             answered(inChunks ? joinChunks(text, body) : text);
           }
         };
-        const onClose = () => failed(new Error(`${path}: closed after ${text.length} bytes${why}`));
+        const onClose = () => failed(new Error(`${path}: the connection closed after ${text.length} bytes${why}`));
         socket.on("data", onData).once("close", onClose);
         const head = json && `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(json)}\r\n`;
         socket.write(`${method} ${path} HTTP/1.1\r\nHost: localhost\r\n${head ?? ""}\r\n${json ?? ""}`);
@@ -90,7 +90,7 @@ export function openClient(
   });
 }
 
-/** @param body where the body begins @returns the answer without the sizes of its chunks */
+/** @param body offset of the body @returns the answer without chunk sizes */
 function joinChunks(answer: string, body: number): string {
   let joined = answer.slice(0, body);
   for (let at = body; ; ) {

@@ -2,15 +2,15 @@ import { afterAll, beforeAll } from "bun:test";
 import { SQL } from "bun";
 import { type Postgres, startPostgres } from "../bench/run/stores/postgres.ts";
 
-/** A throw-away Postgres of a `describe`, of which servers get users. */
+/** One temporary Postgres for a `describe`; each server gets its own user. */
 export interface SharedPostgres {
   readonly postgres: Postgres;
   readonly sql: SQL;
-  /** @returns the URL of a user with tables of its own: a database of its own takes forty times as long. */
+  /** @returns the URL of a new user with its own schema, which is faster than a new database. */
   newUser(username: string): Promise<string>;
 }
 
-/** Starts it before the tests of a `describe`, and stops it after them. @returns what asks for it in a test */
+/** Runs a Postgres during the tests of a `describe`. @returns a function that returns it */
 export function sharedPostgres(): () => SharedPostgres {
   let shared: SharedPostgres;
   beforeAll(async () => {
@@ -31,7 +31,7 @@ export function sharedPostgres(): () => SharedPostgres {
   return () => shared;
 }
 
-/** Asks one thing over a connection of its own. */
+/** Runs one query over a new connection. */
 export async function ask(url: string, query: string): Promise<Record<string, unknown>[]> {
   const sql = new SQL(url, { max: 1 });
   try {

@@ -1,7 +1,7 @@
 import { MAX_SIZE, PEOPLE, type Table } from "../people.ts";
 import { MAX_LIMIT, SCHEMAS } from "./schema.ts";
 
-/** JSON type of a column of data.db. */
+/** SQL type of a column of data.db -> its JSON type. */
 const TYPES = { TEXT: "string", INTEGER: "integer", REAL: "number" } as const;
 const ID = { type: "integer", minimum: 1 };
 
@@ -42,15 +42,15 @@ const json = (schema: object) => ({ content: { "application/json": { schema } } 
 const ref = (name: keyof typeof SCHEMAS | keyof typeof BASE_SCHEMAS) => ({ $ref: `#/components/schemas/${name}` });
 export const answer = (description: string, schema?: object) => ({ description, ...(schema && json(schema)) });
 
-/** Errors by status; any operation on a store may answer the last two. */
+/** Any operation on a store may answer the last two. */
 const ERRORS: Readonly<Record<number, string>> = {
-  400: "What was asked for is malformed",
-  404: "There is none",
-  409: "There is one with this id already, or a balance would be too large",
+  400: "The request is malformed",
+  404: "Nothing has this id",
+  409: "A content with this id exists already, or a balance would be too large",
   413: "The body is too large",
-  415: "The body is not said to be JSON",
-  422: "The body's JSON is not as described",
-  503: "The store cannot be reached; Retry-After says when to ask again",
+  415: "The content-type is not application/json in UTF-8, or the body is compressed",
+  422: "The JSON of the body does not match the schema",
+  503: "The store cannot be reached; retry after the seconds in Retry-After",
   507: "The store is full",
 };
 export const errors = (...statuses: number[]) =>
@@ -75,14 +75,14 @@ const rows = (operationId: string, fields: number, name: "Person5" | "Person30")
       },
     ],
     responses: {
-      200: answer("As many rows as asked for, the same one possibly more than once", {
+      200: answer("The rows; a row may occur more than once", {
         type: "array",
         minItems: 1,
         maxItems: MAX_SIZE,
         items: ref(name),
       }),
-      400: answer("A mistake in the request", ref("Error")),
-      404: answer("A mistake in the request", ref("Error")),
+      400: answer("The number of rows is not allowed", ref("Error")),
+      404: answer("The number of rows is missing", ref("Error")),
     },
   },
 });
@@ -91,7 +91,7 @@ const paths = {
   "/": {
     get: {
       operationId: "identity",
-      summary: "What the server is and what it has used",
+      summary: "Name and versions of the server, its CPU time so far and its memory",
       responses: { 200: answer("Identity", ref("Identity")) },
     },
   },
@@ -100,17 +100,14 @@ const paths = {
       operationId: "plain",
       summary: "A greeting",
       responses: {
-        200: answer(
-          "Always the same",
-          object({ message: { const: "Hello, world!" } }, { additionalProperties: false }),
-        ),
+        200: answer("The greeting", object({ message: { const: "Hello, world!" } }, { additionalProperties: false })),
       },
     },
   },
   "/html-template": {
     get: {
       operationId: "htmlTemplate",
-      summary: "A page, rendered at every request",
+      summary: "A page that is rendered for every request",
       responses: {
         "200": {
           description: "The page",
@@ -124,13 +121,13 @@ const paths = {
   "/content": {
     post: {
       operationId: "createContent",
-      summary: "Keep a new content, under an id of the client's or the server's",
+      summary: "Create a content; without an id the server makes one",
       ...reads("NewContent"),
-      responses: { 201: answer("As it was kept", ref("Content")), ...errors(409, ...BODY_ERRORS) },
+      responses: { 201: answer("The new content", ref("Content")), ...errors(409, ...BODY_ERRORS) },
     },
     get: {
       operationId: "listContents",
-      summary: "Contents in the order of their ids, a page at a time",
+      summary: "List contents by id, one page at a time",
       parameters: [
         query("limit", { type: "integer", minimum: 1, maximum: MAX_LIMIT, default: 20 }),
         query("after", ref("Id")),
@@ -142,43 +139,42 @@ const paths = {
     parameters: [id],
     get: {
       operationId: "readContent",
-      summary: "One content",
+      summary: "Read a content",
       responses: { 200: answer("The content", ref("Content")), ...errors(400, 404) },
     },
     put: {
       operationId: "updateContent",
-      summary: "Replace what a client says of a content",
+      summary: "Replace a content; its id and time of creation stay",
       ...reads("Draft"),
-      responses: { 200: answer("As it is now", ref("Content")), ...errors(404, ...BODY_ERRORS) },
+      responses: { 200: answer("The changed content", ref("Content")), ...errors(404, ...BODY_ERRORS) },
     },
     delete: {
       operationId: "removeContent",
-      summary: "Forget a content",
-      responses: { 204: answer("It is gone"), ...errors(400, 404) },
+      summary: "Delete a content",
+      responses: { 204: answer("Deleted"), ...errors(400, 404) },
     },
   },
   "/users": {
     get: {
       operationId: "listUsers",
-      summary: "The first hundred users",
-      responses: { 200: answer("Users", ref("Users")), ...errors() },
+      summary: "List the first 100 users",
+      responses: { 200: answer("The users", ref("Users")), ...errors() },
     },
     post: {
       operationId: "addUser",
       summary: "Add a user",
       ...reads("NewUser"),
-      responses: { 201: answer("The user", ref("User")), ...errors(...BODY_ERRORS) },
+      responses: { 201: answer("The new user", ref("User")), ...errors(...BODY_ERRORS) },
     },
   },
 };
 
-/** The description of all endpoints (OpenAPI 3.1). */
 export const openapi = {
   openapi: "3.1.0",
   info: {
     title: "Simple HTTP servers",
     version: "1",
-    description: "What each server of the matrix answers. Any other path or method is answered with 404 and an Error.",
+    description: "All servers answer these requests alike. Any other path or method gets status 404 and an Error.",
   },
   servers: [{ url: "http://127.0.0.1:3000" }],
   paths,

@@ -6,11 +6,11 @@ import { settle } from "../settle.ts";
 import type { Store } from "../stores/store.ts";
 import { type Content, isId, MAX_LIMIT, newContent, newDraft, newUser } from "./schema.ts";
 
-/** Items of GET /content without `limit`, and of GET /users. */
+/** Items that GET /content without `limit`, and GET /users, answer. */
 const LIMIT = 20;
 const USERS = 100;
 
-/** The content API. @param store opened at the first request, or before */
+/** @param store opened at the latest by the first request */
 export function contentRoutes(store: () => Store | Promise<Store>): Route[] {
   const using = (use: (store: Store, input: Input) => unknown) => (input: Input) =>
     settle(store(), (opened) => use(opened, input));
@@ -80,7 +80,7 @@ function list(store: Store, input: Input) {
   const limit = integer("limit", query.get("limit") ?? String(LIMIT), MAX_LIMIT);
   const after = query.get("after") ?? "";
   if (after !== "" && !isId(after)) throw new HttpError(400, `after must be a ULID, not ${JSON.stringify(after)}`);
-  // One more than asked for tells whether there is a next page.
+  // One more than the limit, to know if there is a next page.
   return settle(store.list(after, limit + 1), (contents: Content[]) => {
     const items = contents.slice(0, limit);
     return { items, next: contents.length > items.length ? items.at(-1)?.id : null };

@@ -2,17 +2,17 @@ import type { Randomizer } from "@faker-js/faker";
 import { ulid } from "ulid";
 import { type Column, text } from "../people.ts";
 
-/** A table of the content API with what it begins with; made by createdb.ts. */
+/** A table of the content API, and how createdb.ts makes its first rows. */
 interface Sample {
   readonly name: string;
-  /** Most rows of it. */
+  /** Most rows that createdb.ts writes. */
   readonly most: number;
-  /** Columns that follow from the number of a row. */
+  /** Columns that depend on the number of the row. */
   readonly key?: (randomizer: Randomizer, row: number) => Record<string, string>;
   readonly columns: readonly Column[];
 }
 
-/** When the first content was made; each was made a minute after the one before. */
+/** Time of the first content; each next one is a minute later. */
 const FIRST = Date.parse("2025-01-01T00:00:00Z");
 
 export const SAMPLES: readonly Sample[] = [

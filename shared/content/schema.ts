@@ -1,17 +1,17 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { HttpError } from "../errors.ts";
 
-/** What a client says of a content. */
+/** The part of a content that the client sends. */
 export interface Draft {
   readonly title: string;
   readonly body: string;
   readonly author: string;
   readonly status: string;
-  /** Any JSON. */
+  /** Any JSON of at most MAX_DEPTH levels. */
   readonly data: unknown;
 }
 
-/** As it is stored and answered; times in ISO 8601, UTC. */
+/** Times are ISO 8601 in UTC. */
 export interface Content extends Draft {
   readonly id: string;
   readonly created_at: string;
@@ -27,12 +27,12 @@ export interface User extends NewUser {
   readonly id: number;
 }
 
-/** How deep `data` may be nested: what is much deeper cannot be serialized again. */
+/** Most levels of `data`, because JSON.parse accepts deeper values than JSON.stringify can write. */
 const MAX_DEPTH = 64;
 /** Most items in a page of GET /content. */
 export const MAX_LIMIT = 100;
 
-/** Without U+0000, which Postgres cannot store, and halves of surrogate pairs, which UTF-8 cannot. */
+/** Not U+0000, because Postgres cannot store it; no half of a surrogate pair, because UTF-8 cannot encode it. */
 const text = (maxLength: number) => ({
   type: "string",
   minLength: 1,
@@ -46,7 +46,7 @@ const draft = {
   body: text(50_000),
   author: text(200),
   status: { enum: ["draft", "published", "archived"], default: "draft" },
-  data: { default: null, description: `any JSON, nested at most ${MAX_DEPTH} deep` },
+  data: { default: null, description: `any JSON, at most ${MAX_DEPTH} levels deep` },
 };
 const user = { name: text(200), email: text(200) };
 export const object = (properties: Record<string, object>, required = Object.keys(properties)) => ({
@@ -59,14 +59,14 @@ const needed = ["title", "body", "author"];
 const content = object({ id: ulid, ...draft, created_at: time, updated_at: time });
 const kept = object({ id: { type: "integer" }, ...user });
 
-/** JSON Schemas (2020-12) of what is read and answered: requests are validated by them, and /openapi.json shows them. */
+/** JSON Schemas (2020-12). They validate requests, and /openapi.json shows them. */
 export const SCHEMAS = {
   NewContent: object({ id: ulid, ...draft }, needed),
   Draft: object(draft, needed),
   Content: content,
   Contents: object({
     items: { type: "array", maxItems: MAX_LIMIT, items: content },
-    next: { ...ulid, type: ["string", "null"], description: "what the next page is after; null where there is none" },
+    next: { ...ulid, type: ["string", "null"], description: "`after` for the next page; null on the last page" },
   }),
   NewUser: object(user),
   User: kept,
@@ -76,7 +76,7 @@ export const SCHEMAS = {
 
 const ajv = new Ajv2020({ useDefaults: true, strictTypes: false });
 
-/** @returns a function that gives a body back, defaults filled in. @throws HttpError 422 that says what is wrong with it. */
+/** @returns a function that checks a body and fills in its defaults; it throws HttpError 422. */
 export function validator<T>(schema: object): (body: unknown) => T {
   const isValid = ajv.compile<T>(schema);
   return (body) => {

@@ -6,14 +6,14 @@ const late = () => Object.assign(new Error("no answer in time"), { code: "ETIMED
 type Client = ReturnType<Connect>;
 
 interface Pool extends Client {
-  /** @param atOnce without waiting for what is asked */
+  /** @param atOnce do not wait for queries in flight */
   close(atOnce?: boolean): Promise<void>;
 }
 
 /**
- * Waits only so long for answers, for a client that has no option for it. Where a pool of connections answers nothing at all
- * in that time it is of no more use: all that waits for it fails at once, and there is a new pool.
- * @param open is given what to call where a connection breaks and the client does not notice
+ * A limit of WAITS.answer seconds per query or transaction, for clients without such an option. If the pool answers no
+ * query at all within the limit, every waiting query fails and a new pool replaces it.
+ * @param open opens a pool; the pool calls `fail` if a connection breaks and the client does not notice
  */
 export function patient(open: (fail: (error: Error) => void) => Pool): Client {
   function opened() {
@@ -38,7 +38,7 @@ export function patient(open: (fail: (error: Error) => void) => Pool): Client {
   };
 }
 
-/** What waits for answers of one pool. @param leave is called where it is of no more use */
+/** The queries that wait for one pool. @param leave replaces the pool */
 function patience(leave: () => void) {
   const waiting = new Set<(error: Error) => void>();
   let answers = 0;
@@ -48,7 +48,7 @@ function patience(leave: () => void) {
       for (const giveUp of waiting) giveUp(error);
     },
 
-    /** @returns its answer. @throws where there is none in time, or the pool fails */
+    /** @throws if there is no answer in time, or the pool fails */
     until<T>(asked: Promise<T>): Promise<T> {
       return new Promise((resolve, reject) => {
         const before = answers;

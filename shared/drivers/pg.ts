@@ -11,12 +11,12 @@ const connect: Connect = ({ url, pool, prepare }) => {
   const clients = new pg.Pool({
     connectionString: url,
     max: pool,
-    connectionTimeoutMillis: WAITS.answer * 1e3, // it is also how long a query waits until a connection is free
+    connectionTimeoutMillis: WAITS.answer * 1e3, // also the limit for a free connection of the pool
     statement_timeout: WAITS.statement * 1e3,
     query_timeout: WAITS.answer * 1e3,
   });
-  clients.on("error", () => {}); // of an idle connection: the next query gets another
-  clients.on("connect", (client) => client.on("error", () => {})); // of one in a transaction: its queries fail as well
+  clients.on("error", () => {}); // an idle connection broke: the next query opens another
+  clients.on("connect", (client) => client.on("error", () => {})); // one in a transaction broke: its queries fail too
   const queryOf =
     (asked: Asked): Query =>
     async (name, text, values) => {
@@ -34,7 +34,7 @@ const connect: Connect = ({ url, pool, prepare }) => {
         client.release();
         return result;
       } catch (error) {
-        // Not waited for: a connection on which it fails is closed, and Postgres undoes the same.
+        // The caller does not wait for ROLLBACK: if it fails, the pool closes the connection, and Postgres rolls back.
         client.query("ROLLBACK").then(
           () => client.release(),
           (lost) => client.release(lost),

@@ -19,9 +19,9 @@ const connect: Connect = ({ url, pool, prepare }) => {
     };
 
   /**
-   * Where a connection breaks, postgres 3.4.9 may wait for ever, take the next answer for that of a query it has lost, or
-   * write to a socket that it has forgotten, which ends the process (porsager/postgres#1193, #1208). So all that waits for
-   * any of the pool's connections fails, there is a new pool, and the old one is not told to forget.
+   * If a connection breaks, postgres 3.4.9 may wait for ever, match the next answer to the wrong query, or write to a
+   * socket that it has dropped, which ends the process (porsager/postgres#1193, #1208). So all queries of the pool fail
+   * and a new pool replaces it. The old pool does not see the socket close, because it would then drop the socket.
    */
   return patient((fail) => {
     const socket = ({ host: [host], port: [port = 0], path }: Address) => {

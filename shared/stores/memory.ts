@@ -1,7 +1,6 @@
 import type { Content, User } from "../content/schema.ts";
 import { conflict, type Store } from "./store.ts";
 
-/** Forgets everything when the process ends. */
 export function openMemory(): Store {
   const contents = new Map<string, Content>();
   const users: User[] = [];

@@ -1,4 +1,4 @@
-/** Applied in this order, each once, when a store is opened; only ever added to. */
+/** Opening a store applies each once, in this order. Only add at the end: databases count them. */
 export const MIGRATIONS: Readonly<Record<"sqlite" | "postgres", readonly string[]>> = {
   sqlite: [
     `CREATE TABLE content (

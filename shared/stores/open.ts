@@ -8,7 +8,7 @@ const OPEN: Readonly<Record<string, (config: Config) => Promise<Store>>> = {
   postgres: async ({ client, postgres, tx }) => (await import("./postgres.ts")).openPostgres(client, postgres, tx),
 };
 
-/** The store that STORE names: opened by the first `get`, which gives a promise until it is open. */
+/** The first `get` opens the store; `get` returns a promise until it is open. */
 export function contentStore(config: Config) {
   let store: Store | Promise<Store> | undefined;
   const open = async () => {

@@ -9,15 +9,12 @@ export const PRAGMAS = [...SQLITE_PRAGMAS, "query_only = 1"];
 /** A read-only view of data.db. */
 export interface People {
   readonly sqliteVersion: string;
-  /** @returns `size` rows of `table`, each by a query of its own, ids uniform over the rows that exist. */
+  /** Queries each row by itself, with an id drawn uniformly. */
   randomRows(table: Table, size: number): Row[];
   close(): void;
 }
 
-/**
- * Opens `file` with the driver of that name.
- * @throws UsageError where the file is missing or is not what createdb.ts writes.
- */
+/** @throws UsageError if the file is missing or not one that createdb.ts writes. */
 export async function openPeople(driver: string, file: string): Promise<People> {
   if (!existsSync(file)) throw new UsageError(`no database at "${file}": make it with: bun createdb.ts --file ${file}`);
   const open = await load<OpenDatabase>(driver);
@@ -29,7 +26,7 @@ export async function openPeople(driver: string, file: string): Promise<People> 
   }
 }
 
-/** Sets what all drivers share and prepares every statement, once. */
+/** Sets the pragmas and prepares every statement once. */
 export function prepare(db: Database): People {
   for (const pragma of PRAGMAS) db.exec(`PRAGMA ${pragma}`);
   const pickers: Record<Table, () => Row> = { person5: picker(db, "person5"), person30: picker(db, "person30") };
@@ -46,7 +43,7 @@ export function prepare(db: Database): People {
   };
 }
 
-/** @returns a function that queries one row of `table` by a random primary key. */
+/** @returns a function that queries one row by a random primary key. */
 function picker(db: Database, table: Table): () => Row {
   const { first, last, rows } = db
     .prepare(`SELECT min(id) AS first, max(id) AS last, count(*) AS rows FROM ${table}`)

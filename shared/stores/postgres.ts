@@ -8,10 +8,10 @@ import { conflict, fromContent, fromDraft, full, SQL, type Store, toContent } fr
 
 type Client = ReturnType<Connect>;
 
-/** Number of the advisory lock under which one process at a time migrates; any number that nobody else uses. */
+/** Advisory lock for migrations, one process at a time; any number that no other program uses. */
 const LOCK = 7_307;
 
-/** @param tx how transactions of pgbench are asked @throws UsageError where the database cannot be reached or written. */
+/** @param tx a value of POSTGRES_TX @throws UsageError if the database cannot be reached or written */
 export async function openPostgres(client: string, connection: Connection, tx = "statements"): Promise<Store> {
   const connect = await driver<Connect>(client);
   try {
@@ -29,10 +29,10 @@ export async function openPostgres(client: string, connection: Connection, tx = 
   }
 }
 
-/** In one transaction, so that it is all or nothing, and a pooler in between has no session whose lock it would keep. */
+/** One transaction, so that a failure leaves nothing, and a pooler cannot keep the lock with a session. */
 const migrate = ({ transaction }: Client): Promise<void> =>
   transaction(async (query) => {
-    await query("isolation", "SET TRANSACTION ISOLATION LEVEL READ COMMITTED", []); // so that it sees what others did before
+    await query("isolation", "SET TRANSACTION ISOLATION LEVEL READ COMMITTED", []); // sees what other processes committed
     await query("lock", `SELECT pg_advisory_xact_lock(${LOCK})::text`, []);
     await query("table", "CREATE TABLE IF NOT EXISTS migration (number INTEGER PRIMARY KEY)", []);
     const { rows } = await query("applied", "SELECT count(*)::int AS applied FROM migration", []);
@@ -72,7 +72,7 @@ const NUMBERED = Object.fromEntries(
   }),
 ) as typeof SQL;
 
-/** SQLSTATE (postgresql.org/docs/current/errcodes-appendix.html), or how clients and the system name a lost connection. */
+/** SQLSTATE (postgresql.org/docs/current/errcodes-appendix.html), or what clients and system call a lost connection. */
 const FAILURES: readonly [code: RegExp, error: (id: string) => Error][] = [
   [/^23505$/, conflict],
   [/^53100$/, full],

@@ -6,10 +6,10 @@ import { UsageError, unavailable } from "../errors.ts";
 import { MIGRATIONS } from "./migrations.ts";
 import { conflict, fromContent, fromDraft, full, SQL, type Store, toContent } from "./store.ts";
 
-/** How long a write waits for those of other processes. */
+/** Longest wait for a write of another process. */
 const BUSY_MS = 5_000;
 
-/** @throws UsageError where the file cannot be opened to write. */
+/** @throws UsageError if the file cannot be written. */
 export async function openSqlite(driver: string, { file, journal, synchronous }: SqliteConfig): Promise<Store> {
   const open = await load<OpenDatabase>(driver);
   let db: Database | undefined;
@@ -43,12 +43,12 @@ function storeOf(db: Database): Store {
       attempt(content.id, () => create.run(...fromContent(content)));
     },
     read: (id) => attempt(id, () => one(read.get(id))),
-    // `get` ends a statement after its first row, and better-sqlite3 is then silent about a commit that fails.
+    // Not `get`: it stops after the first row, and better-sqlite3 then reports no failed commit.
     update: (id, draft, updatedAt) => attempt(id, () => one(update.all(...fromDraft(id, draft, updatedAt))[0])),
     remove: (id) => attempt(id, () => Number(remove.run(id).changes) > 0),
     list: (after, limit) => attempt(after, () => list.all(after, limit).map(toContent)),
     users: (limit) => attempt("", () => users.all(limit) as User[]),
-    // Copied, as rows of node:sqlite have no prototype, which Elysia on Node would send as text.
+    // A copy: rows of node:sqlite have no prototype, and Elysia on Node sends such an object as text.
     addUser: ({ name, email }) => attempt("", () => ({ ...(addUser.all(name, email)[0] as User) })),
     close: () => db.close(),
   };
@@ -56,10 +56,10 @@ function storeOf(db: Database): Store {
 
 type Statements = Record<keyof typeof SQL, ReturnType<Database["prepare"]>>;
 
-/** Drivers give undefined or null for no row. */
+/** Without a row, drivers return undefined or null. */
 const one = (row: unknown): Content | undefined => (row ? toContent(row) : undefined);
 
-/** Primary result codes (sqlite.org/rescode.html), as node:sqlite gives them, and the names that the others have. */
+/** Primary result codes (sqlite.org/rescode.html): node:sqlite gives the number, the other drivers the name. */
 const FAILURES: readonly [code: number, name: RegExp, error: (id: string) => Error][] = [
   [19, /^SQLITE_CONSTRAINT/, conflict],
   [5, /^SQLITE_BUSY/, () => unavailable],

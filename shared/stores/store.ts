@@ -3,23 +3,23 @@ import { HttpError } from "../errors.ts";
 import type { Transfer } from "../tpcb/schema.ts";
 
 /**
- * Where content items and users are kept. What is written is durable, as far as the settings of the store promise it, when a
- * call returns or its promise resolves. Calls throw {@link conflict}, {@link unavailable} or {@link full}.
+ * Stores content items and users. When a call returns or resolves, its write is as durable as the settings of the store
+ * make it. Calls throw {@link conflict}, {@link unavailable} or {@link full}.
  */
 export interface Store {
-  /** @throws conflict where there is one of its id. */
+  /** @throws conflict if the id exists */
   create(content: Content): void | Promise<void>;
   read(id: string): Content | undefined | Promise<Content | undefined>;
-  /** @returns the content as it is then, undefined where there is none. */
+  /** @returns the changed content; undefined if the id does not exist */
   update(id: string, draft: Draft, updatedAt: string): Content | undefined | Promise<Content | undefined>;
-  /** @returns whether there was one. */
+  /** @returns false if the id does not exist */
   remove(id: string): boolean | Promise<boolean>;
-  /** @returns the first content items by id whose id is greater than `after`. */
+  /** @returns the items with the lowest ids greater than `after`, in order of id */
   list(after: string, limit: number): Content[] | Promise<Content[]>;
-  /** @returns the first users by id. */
+  /** @returns the users with the lowest ids, in order */
   users(limit: number): User[] | Promise<User[]>;
   addUser(user: NewUser): User | Promise<User>;
-  /** pgbench's transaction; in Postgres only. @returns the account's balance then */
+  /** pgbench's transaction; Postgres only. @returns the new balance of the account */
   transact?(transfer: Transfer): Promise<number>;
   close(): void | Promise<void>;
 }
@@ -27,7 +27,7 @@ export interface Store {
 export const conflict = (id: string) => new HttpError(409, `there is a content ${id} already`);
 export const full = () => new HttpError(507, "the store is full");
 
-/** Statements of both databases; `?` stands for a parameter, `data` is JSON text. */
+/** For SQLite and Postgres; `data` is JSON text. */
 export const SQL = {
   create: "INSERT INTO content VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
   read: "SELECT * FROM content WHERE id = ?",
@@ -39,7 +39,6 @@ export const SQL = {
   addUser: 'INSERT INTO "user" (name, email) VALUES (?, ?) RETURNING id, name, email',
 };
 
-/** A row as databases have it -> a content. */
 export const toContent = (row: unknown): Content => ({
   ...(row as Content),
   data: JSON.parse((row as { data: string }).data),

@@ -2,7 +2,7 @@ import { answer, BODY_ERRORS, errors, openapi } from "../content/openapi.ts";
 import { TPCB_SCHEMAS } from "./schema.ts";
 
 const ref = (name: keyof typeof TPCB_SCHEMAS) => ({ $ref: `#/components/schemas/${name}` });
-const balance = { 200: answer("The balance of the account then", ref("Balance")) };
+const balance = { 200: answer("The new balance of the account", ref("Balance")) };
 const parameters = Object.entries(TPCB_SCHEMAS.Transfer.properties).map(([name, schema]) => ({
   name,
   in: "query",
@@ -14,20 +14,20 @@ const paths = {
   "/tx": {
     post: {
       operationId: "transact",
-      summary: "Add to the balances of an account, a teller and a branch, and to the history: all or nothing",
+      summary: "Add delta to an account, a teller and a branch, and a row to the history, in one transaction",
       requestBody: { required: true, content: { "application/json": { schema: ref("Transfer") } } },
       responses: { ...balance, ...errors(404, 409, ...BODY_ERRORS) },
     },
     get: {
       operationId: "transactByQuery",
-      summary: "The same",
+      summary: "The same transaction, with its values in the query",
       parameters,
       responses: { ...balance, ...errors(400, 404, 409) },
     },
   },
 };
 
-/** The description of all endpoints of a server on Postgres. */
+/** With the endpoints that a server has only on Postgres. */
 export const openapiOfPostgres = {
   ...openapi,
   paths: { ...openapi.paths, ...paths },

@@ -2,7 +2,7 @@ import { object, validator } from "../content/schema.ts";
 import type { Input } from "../contract.ts";
 import { integer, queryOf } from "../input.ts";
 
-/** What a transaction moves: `delta` to an account, a teller and a branch. */
+/** The transaction adds `delta` to one account, one teller and one branch. */
 export interface Transfer {
   readonly aid: number;
   readonly tid: number;
@@ -11,7 +11,7 @@ export interface Transfer {
 }
 
 const MOST = 2 ** 31 - 1;
-/** Least and most; pgbench draws its deltas from the same range. */
+/** pgbench draws `delta` from the same range. */
 const RANGES = { aid: [1, MOST], tid: [1, MOST], bid: [1, MOST], delta: [-5_000, 5_000] } as const;
 
 const properties = Object.fromEntries(

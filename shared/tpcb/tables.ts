@@ -2,14 +2,13 @@
 const TELLERS = 10;
 const ACCOUNTS = 100_000;
 
-/** Table -> its rows at a scale. */
 export const rowsAt = (scale: number) => ({
   pgbench_branches: scale,
   pgbench_tellers: TELLERS * scale,
   pgbench_accounts: ACCOUNTS * scale,
 });
 
-/** SQL that makes the tables and rows of `pgbench -i` anew, and what asks for a whole transaction in one round trip. */
+/** Replaces the tables with those of `pgbench -i`; the function does the whole transaction in one round trip. */
 export const tablesAt = (scale: number): string => `
   DROP TABLE IF EXISTS pgbench_accounts, pgbench_branches, pgbench_history, pgbench_tellers;
   CREATE TABLE pgbench_history (tid int, bid int, aid int, delta int, mtime timestamp, filler char(22));
@@ -39,7 +38,7 @@ export const tablesAt = (scale: number): string => `
     END
   $$`;
 
-/** SQL of sums that are one and the same number wherever no transaction was lost, made twice or left half done. */
+/** The four sums are equal if no transaction was lost, done twice or done in part. */
 export const SUMS = `
   SELECT (SELECT coalesce(sum(abalance), 0)::text FROM pgbench_accounts) AS accounts,
          (SELECT coalesce(sum(tbalance), 0)::text FROM pgbench_tellers) AS tellers,

@@ -6,7 +6,7 @@ import type { Transfer } from "./schema.ts";
 type Client = ReturnType<Connect>;
 type Transact = (client: Client, transfer: Transfer, isLate: () => boolean) => Promise<number>;
 
-/** The five statements of pgbench's own script. */
+/** The five statements of pgbench's script tpcb-like. */
 const SQL = {
   "tx-account": "UPDATE pgbench_accounts SET abalance = abalance + $1 WHERE aid = $2",
   "tx-balance": "SELECT abalance FROM pgbench_accounts WHERE aid = $1",
@@ -20,7 +20,7 @@ function expectChange({ changes }: { changes: number }): void {
   if (changes === 0) throw notFound;
 }
 
-/** POSTGRES_TX -> how it is asked: by seven round trips, or by one of a function that createdb.ts makes. */
+/** POSTGRES_TX -> the transaction: seven round trips, or one call of the function that createdb.ts makes. */
 const TRANSACT: Readonly<Record<string, Transact>> = {
   statements: ({ transaction }, { aid, tid, bid, delta }, isLate) =>
     transaction(async (query) => {
@@ -41,9 +41,9 @@ const TRANSACT: Readonly<Record<string, Transact>> = {
   },
 };
 
-/** SQLSTATE of a transaction of which nothing is left, as others were in its way. */
+/** SQLSTATE if Postgres rolled back because of a conflict: serialization failure or deadlock. */
 const UNDONE = /^40(001|P01)$/;
-/** How often it is tried in all then, and the most that it waits before, each time more. */
+/** Attempts in all; before attempt n + 1 it waits a random time of at most n × PAUSE_MS. */
 const ATTEMPTS = 5;
 const PAUSE_MS = 5;
 
@@ -58,8 +58,8 @@ const FAILURES: readonly [state: RegExp, error: () => Error][] = [
 
 /**
  * @param how a value of POSTGRES_TX
- * @param failureOf tells what an error of a client is
- * @returns what makes one transaction in time, and gives the account's balance then
+ * @param failureOf maps an error of the client to the one to throw
+ * @returns a function that does one transaction within WAITS.answer seconds and returns the new balance of the account
  */
 export function transactor(
   client: Client,

@@ -1,4 +1,4 @@
-/** pgbench's transaction by each client of Postgres, in its most direct way: prepared, ten connections, and the time limits of the servers. */
+/** pgbench's transaction, direct on each client of Postgres: prepared, 10 connections, the servers' time limits. */
 const { DATABASE_URL: url = "", POSTGRES_CLIENT: client = process.versions.bun ? "bun:sql" : "pg" } = process.env;
 
 const LIMITS = { statement_timeout: 5_000 };
@@ -39,14 +39,14 @@ async function byPg(): Promise<(transfer: Transfer) => Promise<number>> {
   };
 }
 
-/** Neither `postgres` nor Bun has an option for it. */
+/** `postgres` and Bun have no option for this limit. */
 const inTime = <T>(asked: Promise<T>): Promise<T> =>
   new Promise((resolve, reject) => {
     const timer = setTimeout(reject, ANSWER_MS, new Error("no answer in time"));
     asked.then(resolve, reject).then(() => clearTimeout(timer));
   });
 
-/** Of `postgres` and of Bun, which are asked alike. */
+/** `postgres` and Bun share this interface. */
 async function byTemplates(): Promise<(transfer: Transfer) => Promise<number>> {
   const options = { max: 10, connection: LIMITS };
   const sql = (
@@ -68,7 +68,6 @@ async function byTemplates(): Promise<(transfer: Transfer) => Promise<number>> {
 
 const made = url === "" ? undefined : await (client === "pg" ? byPg() : byTemplates());
 
-/** @returns what /tx is answered with. */
 export async function transact(body: unknown): Promise<{ abalance: number }> {
   if (!made) throw new Error("DATABASE_URL is not set");
   return { abalance: await made(body as Transfer) };

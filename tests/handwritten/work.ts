@@ -1,4 +1,4 @@
-/** What all the hand-written servers answer with; the runtime's default driver, read-only. */
+/** Rows and page of the hand-written servers, with the runtime's default driver, read-only. */
 import { readFileSync } from "node:fs";
 import { Eta } from "eta";
 

@@ -1,10 +1,10 @@
-/** Mistakes in what starts a server: one line, the remedy, exit 1, nothing listening. */
+/** A wrong setting: the server prints one line with the remedy, exits 1 and does not listen. */
 import { expect } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { finish, makeDatabase, START, scratch } from "../harness.ts";
 
-/** What is set, and what is said of it. */
+/** The setting, and the expected message. */
 export type Mistake = readonly [env: Record<string, string>, message: RegExp];
 
 const folder = scratch();
@@ -19,7 +19,7 @@ await finish([
   `new (require("bun:sqlite").Database)(${JSON.stringify(gaps)}).run("DELETE FROM person30 WHERE id = 5")`,
 ]);
 
-/** Found before a framework is loaded. */
+/** Detected before the framework is loaded. */
 export const MISTAKES: readonly Mistake[] = [
   [{ DB_FILE: missing }, new RegExp(`no database at "${missing}": make it with: bun createdb.ts --file ${missing}`)],
   [{ DB_FILE: garbage }, /garbage.db" cannot be used \(.*file is not a database.*\): make it again with: bun createdb/],
@@ -29,12 +29,12 @@ export const MISTAKES: readonly Mistake[] = [
   [{ WORKERS: "0" }, /WORKERS is "0": set it to an integer from 1 to 256/],
   [{ WORKERS: "two" }, /WORKERS is "two"/],
 ];
-/** What the framework itself finds. */
+/** Detected when the server listens. */
 export const OF_LISTENING: readonly Mistake[] = [[{ HOST: "192.0.2.1" }, /192\.0\.2\.1:\d+ cannot be listened on/]];
 
-/** Starts a server with each. @param file that has rows, where they are not about it */
+/** Starts a server with each mistake. @param file a valid database, unless the mistake names another */
 export async function expectRefused(server: string, mistakes: readonly Mistake[], file = database): Promise<void> {
-  const port = String(20_000 + (process.pid % 10_000)); // below those that the kernel gives to test files beside this one
+  const port = String(20_000 + (process.pid % 10_000)); // below the ports that the kernel gives to other test files
   for (const [env, message] of mistakes) {
     const { code, output } = await finish(START, {
       SERVER: server,

@@ -1,6 +1,6 @@
 /**
- * Mistakes in what starts a server: one line, the remedy, exit 1, nothing listening. All but the address are found before a
- * framework is loaded, so one server of each runtime stands for the others.
+ * A wrong setting: the server prints one line with the remedy, exits 1 and does not listen. Only a wrong address depends
+ * on the adapter, so one server per runtime tests the other settings.
  */
 import { describe, expect, test } from "bun:test";
 import { rmSync, writeFileSync } from "node:fs";
@@ -23,9 +23,9 @@ const OF_STORES: readonly Mistake[] = [
   [{ STORE: "redis" }, /^STORE is "redis": set it to one of sqlite memory postgres$/],
   [
     { STORE: "memory", WORKERS: "2" },
-    /^WORKERS is 2, and each would have a memory of its own: set STORE or CONTENT_FILE/,
+    /^WORKERS is 2, but workers cannot share a store in memory: set STORE to postgres, or to sqlite with a file in /,
   ],
-  [{ CONTENT_FILE: ":memory:", WORKERS: "2" }, /^WORKERS is 2, and each would have a memory of its own/],
+  [{ CONTENT_FILE: ":memory:", WORKERS: "2" }, /^WORKERS is 2, but workers cannot share a store in memory/],
   [{ SQLITE_JOURNAL: "WAL" }, /^SQLITE_JOURNAL is "WAL": set it to one of wal delete$/],
   [{ SQLITE_SYNCHRONOUS: "2" }, /^SQLITE_SYNCHRONOUS is "2": set it to one of normal full off extra$/],
   [{ POSTGRES_CLIENT: "mysql" }, /^POSTGRES_CLIENT is "mysql": on \w+ set it to one of .*pg postgres$/],
@@ -56,10 +56,10 @@ function unreachable(client: string): Mistake {
 }
 
 for (const server of SERVERS) {
-  test(server, () => expectRefused(server, [...OF_LISTENING, ...(OF_RUNTIME[server] ?? [])]));
+  test(`${server} rejects bad settings`, () => expectRefused(server, [...OF_LISTENING, ...(OF_RUNTIME[server] ?? [])]));
 }
 
-test.each(SERVERS)("%s without STORE goes on where CONTENT_FILE cannot be written, until it can", async (name) => {
+test.each(SERVERS)("%s without STORE runs while CONTENT_FILE cannot be written, and uses it later", async (name) => {
   const file = join(folder, `${name}.db`);
   writeFileSync(file, "not a database");
   const server = await startServer({ SERVER: name, DB_FILE: database, CONTENT_FILE: file });
@@ -91,13 +91,13 @@ test.each(SERVERS)("%s without STORE goes on where CONTENT_FILE cannot be writte
 
 describe("SERVER", () => {
   for (const name of ["", "nope", "bun", "bun-raw2", "node-", ".*"]) {
-    test(`"${name}" is refused with the ten names`, async () => {
+    test(`"${name}" is refused; the message lists the ten names`, async () => {
       const { code, output } = await finish(["sh", "servers/start.sh"], { SERVER: name });
       expect([code, output]).toEqual([1, `SERVER is "${name}": set it to one of ${SERVERS.join(" ")}\n`]);
     });
   }
 
-  test("bun start is the same", async () => {
+  test("bun start prints the same messages", async () => {
     const program = run(["bun", "start"], { SERVER: "node-raw", PORT: "70000" });
     expect((await program.ended).code).toBe(1);
     expect(program.output()).toContain('PORT is "70000"');

@@ -1,6 +1,6 @@
 /**
- * The content API against a Map: random operations, one after another, are answered alike by every store × driver or
- * client. `LONG=1 ./test.sh tests/servers/content-model.test.ts` is the long form.
+ * Random sequences of operations on the content API: every store × driver or client answers like a model on a Map.
+ * Long form: `LONG=1 ./test.sh tests/servers/content-model.test.ts`
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
@@ -14,11 +14,11 @@ const RUN_ON = { bun: "bun-raw", node: "node-fastify" } as const;
 const folder = scratch();
 const DB_FILE = makeDatabase(`${folder}/data.db`);
 
-/** Of contents: few, so that they collide; and one that is none. */
+/** Few, so that operations meet on one id. */
 const IDS = ["0", "1", "A", "Z"].map((character) => `0${character.repeat(25)}`);
 const NO_ID = "x";
 
-/** What makes a draft invalid -> what is said of it. */
+/** A change that makes a draft invalid, and the error. */
 const SPOILT: readonly [change: object, error: string][] = [
   [{ title: "" }, "title must NOT have fewer than 1 characters"],
   [{ title: undefined }, "the body must have required property 'title'"],
@@ -29,7 +29,7 @@ const SPOILT: readonly [change: object, error: string][] = [
 
 interface Written {
   readonly draft: object;
-  /** Where the draft is not valid. */
+  /** Expected if the draft is not valid. */
   readonly error?: string;
 }
 
@@ -91,11 +91,10 @@ const request = (operation: Operation): [method: string, path: string, body?: ob
 
 const error = (status: number, error: string): Answer => ({ status, body: { error } });
 
-/** What is right. */
 class Model {
   readonly #contents = new Map<string, object>();
 
-  /** @param made the id that was made where a content has none */
+  /** @param made the id that the server made, if the request has none */
   answer(operation: Operation, made: string): Answer {
     if (operation.do === "list") return this.#list(operation);
     const { id = made } = operation;

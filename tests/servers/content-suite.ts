@@ -1,4 +1,4 @@
-/** What the content API answers, exactly alike on every server × store × driver or client × workers. */
+/** The content API answers alike on every server × store × driver or client × workers. */
 import { expect, test } from "bun:test";
 import { STACKS } from "../../bench/ask/targets.ts";
 import { openapi } from "../../shared/content/openapi.ts";
@@ -12,7 +12,7 @@ interface Asked {
   readonly method: string;
   readonly path: string;
   readonly body?: string | Buffer;
-  /** Whether the body's length is not told before. */
+  /** Send the body in chunks, without content-length. */
   readonly chunked?: true;
   readonly headers?: Record<string, string>;
 }
@@ -36,10 +36,9 @@ const chunked = (asked: Asked): Asked => ({ ...asked, chunked: true });
 const user = (body: object) => post(JSON.stringify(body), undefined, "/users");
 
 const draft = (changes: object = {}) => JSON.stringify({ ...DRAFT, ...changes });
-/** JSON that JSON.stringify does not write. */
+/** For JSON that JSON.stringify does not write. */
 const withData = (data: string) => `${draft().slice(0, -1)},"data":${data}}`;
 const nested = (levels: number) => "[".repeat(levels) + "]".repeat(levels);
-/** A draft of so many bytes. */
 const ofBytes = (bytes: number) => draft({ data: "x".repeat(bytes - draft({ data: "" }).length) });
 
 const notText = String.raw`must match pattern "^[^\u0000\ud800-\udfff]*$"`;
@@ -163,12 +162,12 @@ const MISTAKES: readonly (readonly [status: number, error: string, ...Asked[]])[
   ],
 ];
 
-/** Servers that refuse a query with an escape that is none (`%zz`), before a handler could let it stand. */
+/** Servers that refuse an invalid escape (`%zz`) in a query before a handler runs. */
 const UNDECODABLE: Record<string, { status: number; text: string; reason: string }> = {
-  "java-spring-webflux": { status: 400, text: "", reason: "Spring answers before there is a route or a filter" },
+  "java-spring-webflux": { status: 400, text: "", reason: "Spring answers before a route or filter runs" },
 };
 
-/** Texts of any JSON; what is answered is what JSON.stringify makes of it. */
+/** JSON texts; the answer is JSON.stringify(JSON.parse(text)). */
 const DATA = [
   ...["null", "true", "0", '""', "[]", "{}", '{"":{"":[null]}}', nested(64), `[0,{"a":${nested(62)}}]`],
   ...['{"__proto__":{"a":[1]},"constructor":{"prototype":1},"toString":null}', '{"b":1,"a":2,"a":3,"2":4,"1":5}'],
@@ -176,10 +175,10 @@ const DATA = [
   ...['{"$1":"$2 ?","\'":"\\"; --","%s":"\\\\n"}', '"ünï→😀\u2028\u007f"', `[${"0,".repeat(9_999)}0]`],
 ];
 
-/** @param server where contents and users are kept, by all its workers together, and no one else writes */
+/** @param server whose workers share one store that nobody else writes */
 export function contentSuite(name: string, workers: number, server: () => Server): void {
   const ask = async ({ method, path, headers = {}, body, chunked }: Asked) => {
-    const bytes = body === undefined ? undefined : Buffer.from(body as string); // of a string, fetch tells a type
+    const bytes = body === undefined ? undefined : Buffer.from(body as string); // fetch adds a content-type to a string
     const response = await fetch(server().url + path, {
       method,
       headers,
@@ -188,7 +187,6 @@ export function contentSuite(name: string, workers: number, server: () => Server
     const text = await response.text();
     return { status: response.status, text, type: mediaType(response) };
   };
-  /** @returns the JSON of an answer of that status. */
   const must = async <T = Content>(status: number, asked: Asked): Promise<T> => {
     const answer = await ask(asked);
     expect([answer.status, answer.type, answer.text]).toEqual([status, "application/json", expect.any(String)]);
@@ -219,7 +217,7 @@ export function contentSuite(name: string, workers: number, server: () => Server
     expect(updated_at).toMatch(TIME);
     expect(updated_at >= created_at).toBe(true);
     expect(await ask(get(`/content/${id}`))).toEqual(replaced);
-    const plain = await must(200, put(id, draft())); // what is not said is not kept
+    const plain = await must(200, put(id, draft())); // fields that are left out get their defaults
     expect(plain).toEqual({ id, ...DRAFT, status: "draft", data: null, created_at, updated_at: expect.any(String) });
     expect(plain.updated_at >= updated_at).toBe(true);
 
@@ -231,7 +229,7 @@ export function contentSuite(name: string, workers: number, server: () => Server
     expect((await ask({ ...remove(id), headers: typed("application/json") })).status).toBe(204);
   });
 
-  test("an id is made where none is given", async () => {
+  test("the server makes an id if the request has none", async () => {
     const types = ["application/json;charset=utf-8", 'Application/JSON ; charset="UTF-8"'];
     const made = await Promise.all(
       [...types.map((type) => post(draft(), typed(type))), post(`\ufeff ${draft()}\n`), chunked(post(draft()))].map(
@@ -245,7 +243,7 @@ export function contentSuite(name: string, workers: number, server: () => Server
     expect(new Set(made.map(({ id }) => id)).size).toBe(made.length);
   });
 
-  test("contents come a page at a time", async () => {
+  test("contents are listed in pages", async () => {
     const id = (i: number) => `7ZZZZZZZZZZZZZZZZZZZZZZZ${i}`; // after all others
     const ids = Array.from({ length: 25 }, (_, i) => id(i + 10));
     const made = await Promise.all(ids.toReversed().map((id) => must(201, post(draft({ id })))));
@@ -276,7 +274,7 @@ export function contentSuite(name: string, workers: number, server: () => Server
     expect(await page(`limit=2&after=${id(10)}`)).toEqual({ items: [all[1], all[3]] as Content[], next: id(13) });
   });
 
-  test("any JSON is kept", async () => {
+  test("data may be any JSON", async () => {
     const kept = await Promise.all(DATA.map((data) => ask(post(withData(data)))));
     for (const [i, data] of DATA.entries()) {
       const { status, text } = kept[i] as (typeof kept)[0];
@@ -288,7 +286,7 @@ export function contentSuite(name: string, workers: number, server: () => Server
     }
   });
 
-  test("a body may have so many bytes", async () => {
+  test("the largest body is accepted", async () => {
     const largest = post(ofBytes(LIMITS.bodyBytes));
     const broken = Buffer.from(draft({ data: "\u00ff".repeat(LIMITS.bodyBytes / 2) }), "latin1"); // grows when decoded
     for (const asked of [largest, chunked(largest), post(broken), chunked(post(broken))]) {
@@ -298,7 +296,7 @@ export function contentSuite(name: string, workers: number, server: () => Server
     }
   });
 
-  test("mistakes are told", async () => {
+  test("mistakes get their status and error", async () => {
     const expected = MISTAKES.flatMap(([status, error, ...these]) =>
       these.map((asked) => {
         const refused = asked.path.includes("%zz") ? UNDECODABLE[name] : undefined;
@@ -310,18 +308,18 @@ export function contentSuite(name: string, workers: number, server: () => Server
     expect(answers).toEqual(expected);
   });
 
-  test("users", async () => {
+  test("users are added and listed", async () => {
     expect(await must<User[]>(200, get("/users"))).toEqual([]);
     const said = { name: "Zoë O'Neill", email: "zoe@example.com" };
     const first = await must<User>(201, user(said));
     expect(first).toEqual({ id: expect.any(Number), ...said });
-    const more = await Promise.all(Array.from({ length: 100 }, () => must<User>(201, user(said)))); // alike
+    const more = await Promise.all(Array.from({ length: 100 }, () => must<User>(201, user(said))));
     const ids = [first, ...more].map(({ id }) => id).sort((a, b) => a - b);
     expect(new Set(ids).size).toBe(101);
     expect(await must<User[]>(200, get("/users?limit=1"))).toEqual(ids.slice(0, 100).map((id) => ({ id, ...said })));
   });
 
-  test("/openapi.json and /docs describe it", async () => {
+  test("/openapi.json and /docs describe the API", async () => {
     const { store } = JSON.parse((await ask(get("/"))).text);
     const described =
       store.name === "postgres" && (STACKS[name]?.workloads.includes("tpcb") ?? true) ? openapiOfPostgres : openapi;
@@ -335,7 +333,7 @@ export function contentSuite(name: string, workers: number, server: () => Server
     }
   });
 
-  test("headers are those of all servers", async () => {
+  test("all servers send the same headers", async () => {
     const id = "0000000000000000000000000A";
     const cases: [status: number, method: string, path: string, body?: string][] = [
       [201, "POST", "/content", draft({ id })],
@@ -359,7 +357,7 @@ export function contentSuite(name: string, workers: number, server: () => Server
   });
 
   if (workers > 1) {
-    test("of 200 writes at once none is lost, of 20 of one id one is done", async () => {
+    test("200 writes at once lose nothing; of 20 writes of the same id at once, one succeeds", async () => {
       const id = (i: number) => `00000000000000000000000${i}`;
       const given = Array.from({ length: 100 }, (_, i) => draft({ id: id(i + 100) }));
       const made = await Promise.all([...given, ...given.map(() => draft())].map((body) => must(201, post(body))));
@@ -382,7 +380,6 @@ export function contentSuite(name: string, workers: number, server: () => Server
   }
 }
 
-/** A body that is sent in parts, its length unknown. */
 async function* parts(bytes: Buffer) {
   for (let i = 0; i < bytes.length; i += 16_384) yield bytes.subarray(i, i + 16_384);
 }

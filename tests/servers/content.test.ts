@@ -1,6 +1,6 @@
 /**
- * The content API in memory and in Postgres: each adapter with its runtime's usual client, and each client without framework,
- * with one worker and with two; tests/servers/contract.test.ts has the servers that use SQLite.
+ * The content API in memory and in Postgres: each adapter with its runtime's default client, and each client with the
+ * raw servers and one or two workers. contract.test.ts tests SQLite.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { findPrograms } from "../../bench/run/stores/postgres.ts";
@@ -15,11 +15,11 @@ const DB_FILE = makeDatabase(`${scratch()}/data.db`);
 interface Cell {
   readonly server: string;
   readonly workers: number;
-  /** By which client. */
+  /** Client of Postgres. */
   readonly by?: string;
 }
 
-/** The suite on servers that are started together, which takes half the time. */
+/** Starts all servers at the same time, which is faster. */
 function suites(cells: readonly Cell[], settings: (cell: Cell) => Promise<Record<string, string>>): void {
   let servers: Server[] = [];
   beforeAll(async () => {
@@ -51,7 +51,7 @@ describe("memory", () =>
 describeIf(findPrograms() !== null, "PostgreSQL is not installed", "Postgres", () => {
   const shared = sharedPostgres();
 
-  test("of servers that start at once on an empty database, each starts", async () => {
+  test("several servers can start at once on an empty database", async () => {
     const DATABASE_URL = await shared().newUser("at-once");
     const start = (POSTGRES_CLIENT: string) =>
       startServer({ SERVER: "bun-raw", STORE: "postgres", POSTGRES_CLIENT, DATABASE_URL, DB_FILE });

@@ -1,4 +1,4 @@
-/** The contract of processes and HTTP, on a server that is started for real. */
+/** The contract of processes and HTTP, on a running server. */
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { constants, copyFileSync, existsSync, readFileSync } from "node:fs";
@@ -50,45 +50,44 @@ const BAD_SIZES = [
   "1;2",
 ];
 
-/** Servers that answer `%zz` otherwise than with 400. */
+/** Servers that do not answer `%zz` with 400 and the usual error. */
 const UNDECODABLE: Record<string, { status: number; text?: string; reason: string }> = {
   "node-next": { status: 500, text: "Internal Server Error", reason: "its router fails before it reaches a handler" },
-  "node-elysia": { status: 404, reason: "its router on Node takes what it cannot decode for no match" },
-  go: { status: 400, text: "400 Bad Request", reason: "net/http refuses the request line before any handler sees it" },
+  "node-elysia": { status: 404, reason: "its router on Node matches no route if it cannot decode the path" },
+  go: { status: 400, text: "400 Bad Request", reason: "net/http refuses the request line before a handler runs" },
   "python-flask-bjoern": {
     status: 400,
     text: "",
-    reason: "bjoern itself refuses what it cannot decode, without a body",
+    reason: "bjoern refuses a path that it cannot decode, without a body",
   },
-  "java-quarkus": { status: 400, text: "", reason: "Vert.x answers, before there is a route" },
-  "java-quarkus-v2": { status: 400, text: "", reason: "Vert.x answers, before there is a route" },
-  "java-spring-webflux": { status: 400, text: "", reason: "Spring answers before there is a route or a filter" },
+  "java-quarkus": { status: 400, text: "", reason: "Vert.x answers before a route runs" },
+  "java-quarkus-v2": { status: 400, text: "", reason: "Vert.x answers before a route runs" },
+  "java-spring-webflux": { status: 400, text: "", reason: "Spring answers before a route or filter runs" },
 };
 
-/** Servers that have the database open only while they answer from it, and why. */
+/** Servers that open the database only during a request, and why. */
 const OPENED_TO_ANSWER: Record<string, string> = { "java-quarkus": "it opens a connection for each request" };
 
-/** Servers that do not tell the length of what they would have sent to GET, and why. */
+/** Servers that answer HEAD without the content-length of GET, and why. */
 const HEAD_WITHOUT_LENGTH: Record<string, string> = {
-  "java-quarkus": "it tells none to HEAD",
-  "java-quarkus-v2": "it tells none to HEAD",
-  "java-spring-webflux": "a page, which it would have rendered in chunks, has none",
+  "java-quarkus": "it sends none for HEAD",
+  "java-quarkus-v2": "it sends none for HEAD",
+  "java-spring-webflux": "it sends pages in chunks, without a length",
 };
 
 const folder = scratch();
 const made = makeDatabase(join(folder, "made.db"), ROWS);
 const linux = process.platform === "linux";
 
-/** A server, and how it is started. */
 export interface Cell {
   readonly server: string;
   readonly runtime: string;
   readonly framework: string;
   readonly driver: string;
   readonly workers: number;
-  /** Whether its workers are those of servers/workers.ts. */
+  /** Its workers are started by servers/workers.ts. */
   readonly supervised: boolean;
-  /** Whether it has the content API. */
+  /** It has the content API. */
   readonly content: boolean;
 }
 
@@ -115,7 +114,7 @@ export function contractSuite({ server: name, runtime, framework, driver, worker
     database.close();
   });
 
-  test("GET / says what it is", async () => {
+  test("GET / identifies the server", async () => {
     const identity = (await (await get("/")).json()) as Identity;
     const installed = join("node_modules", framework, "package.json");
     expect(identity).toMatchObject({
@@ -165,7 +164,7 @@ export function contractSuite({ server: name, runtime, framework, driver, worker
       }
     });
 
-    // Drawn in shared/, by each driver: adapter and workers have no part in it.
+    // shared/ draws the ids, so adapter and workers do not matter.
     if (workers === 1) {
       test(`${path}/:size draws ids uniformly and misses none`, async () => {
         const draws = new Array<number>(ROWS).fill(0);
@@ -173,7 +172,7 @@ export function contractSuite({ server: name, runtime, framework, driver, worker
           for (const { id } of (await (await get(`${path}/500`)).json()) as { id: number }[])
             draws[id - 1] = (draws[id - 1] ?? Number.NaN) + 1;
         }
-        // 20 draws are expected of each id, so one that never comes is one run in 400,000.
+        // Each id is expected 20 times; by chance, one run in 400,000 misses one.
         expect(Math.min(...draws)).toBeGreaterThan(0);
         expect(draws).toHaveLength(ROWS);
         const bins = Array.from({ length: 20 }, (_, i) => draws.slice(i * 50, (i + 1) * 50).reduce((a, b) => a + b));
@@ -183,7 +182,7 @@ export function contractSuite({ server: name, runtime, framework, driver, worker
     }
   }
 
-  test("a bad size is a 400 that names it", async () => {
+  test("a bad size gets a 400 that names it", async () => {
     for (const path of Object.values(PATHS)) {
       for (const size of BAD_SIZES) {
         const response = await get(`${path}/${size}`);
@@ -203,7 +202,7 @@ export function contractSuite({ server: name, runtime, framework, driver, worker
     else expect(await response.text()).toBe(text);
   });
 
-  test("any other path or method is a 404", async () => {
+  test("any other path or method gets a 404", async () => {
     const paths = ["/nope", "/plain/", "/PLAIN", "/plain/x", "/html-template/", "/sqlite", "/sqlite/random-5fields"];
     for (const path of [
       ...paths,
@@ -228,7 +227,7 @@ export function contractSuite({ server: name, runtime, framework, driver, worker
       const [head = ""] = answer.split("\r\n\r\n", 1);
       expect([path, answer.length > head.length + 4]).toEqual([path, method === "GET"]);
       const [status = "", ...headers] = head.toLowerCase().split("\r\n");
-      // How a body is sent need not be said of none (RFC 9110, 9.3.2), and rows differ in length.
+      // Headers about sending a body may be missing for HEAD (RFC 9110, 9.3.2), and rows differ in length.
       const left =
         name in HEAD_WITHOUT_LENGTH ? /^(date|transfer-encoding|content-length):/ : /^(date|transfer-encoding):/;
       const same = headers.filter((header) => !left.test(header)).sort();
@@ -242,7 +241,7 @@ export function contractSuite({ server: name, runtime, framework, driver, worker
     client.socket.destroy();
   });
 
-  test("a whole URL may be asked for, and a host may have one letter", async () => {
+  test("a request line may name the whole URL, and a host may have one letter", async () => {
     const client = await openClient(server.port);
     for (const path of ["http://a/plain", "http://localhost:3000/plain?query=ignored"]) {
       const answer = await client.ask(path);
@@ -253,7 +252,7 @@ export function contractSuite({ server: name, runtime, framework, driver, worker
       expect((await get(path, { headers: { host: "a" } })).status).toBe(200);
   });
 
-  test("headers are those of all servers", async () => {
+  test("all servers send the same headers", async () => {
     for (const path of [
       "/",
       "/plain",
@@ -270,11 +269,11 @@ export function contractSuite({ server: name, runtime, framework, driver, worker
 
   if (content) contentSuite(name, workers, () => server);
 
-  test("nothing was logged so far", () => {
+  test("the server has logged nothing so far", () => {
     expect(server.output()).toBe("");
   });
 
-  test("a handler that fails is a 500 that tells nothing, and the server goes on", async () => {
+  test("if a handler fails, the answer is a 500 without details, and the server continues", async () => {
     database.run("ALTER TABLE person5 RENAME TO hidden");
     try {
       for (let i = 0; i < 2 * workers; i++) {
@@ -300,13 +299,13 @@ export function contractSuite({ server: name, runtime, framework, driver, worker
     let open = look();
     const openers = () => open.filter((fds) => fds.length > 0).length;
     while (openers() < workers) {
-      // The first worker answers before the last has begun.
+      // The first worker answers before the last has started.
       const asked = name in OPENED_TO_ANSWER ? 20 : 1;
       const answers = Array.from({ length: asked }, () => get("/sqlite/random-30fields/500"));
       await Promise.race(answers);
       try {
         open = look();
-      } catch {} // closed since
+      } catch {} // closed meanwhile
       await Promise.all(answers);
     }
     expect(openers()).toBe(workers);
@@ -314,7 +313,7 @@ export function contractSuite({ server: name, runtime, framework, driver, worker
   });
 
   if (workers > 1 && supervised) {
-    test.skipIf(!linux)("each worker listens on the port itself, and one that is killed is replaced", async () => {
+    test.skipIf(!linux)("each worker listens on the port, and a killed worker is replaced", async () => {
       const hex = server.port.toString(16).toUpperCase().padStart(4, "0");
       const listeners = () =>
         readFileSync("/proc/net/tcp", "utf8").match(new RegExp(`:${hex} 00000000:0000 0A `, "g"))?.length;
@@ -330,19 +329,19 @@ export function contractSuite({ server: name, runtime, framework, driver, worker
     });
   }
 
-  test("the port is refused to another server", async () => {
+  test("another server cannot use the port", async () => {
     const env = { SERVER: name, DB_FILE: file, HOST: "127.0.0.1", PORT: String(server.port), WORKERS: String(workers) };
     const { code, output } = await finish(START, env);
     expect([code, output]).toEqual([1, `127.0.0.1:${server.port} is taken: choose another with PORT or HOST\n`]);
   });
 
-  test("SIGTERM: what is in flight is answered, then exit 0", async () => {
+  test("SIGTERM: requests in flight are answered, then exit 0", async () => {
     const path = (rows: number) => `/sqlite/random-30fields/${rows}`;
-    // What is in flight is cut after 4 s: no more than about one second of work here, however busy this machine is.
+    // The server cuts requests about 4 s after SIGTERM, so these take about 1 s on this machine.
     const began = Date.now();
     await Promise.all(Array.from({ length: 20 }, async () => (await get(path(500))).text()));
     const rows = Math.max(1, Math.floor(500 * Math.min(1, 1_000 / (Date.now() - began))));
-    // One short answer each, so that all are accepted, and none is idle for so long that the server closes it.
+    // One short request each, so that the server has accepted every connection and none is idle.
     const clients = await Promise.all(Array.from({ length: 20 }, () => openClient(server.port)));
     await Promise.all(clients.map((client) => client.ask(path(1))));
     const answers = clients.map((client) => client.ask(path(rows)));
@@ -353,12 +352,12 @@ export function contractSuite({ server: name, runtime, framework, driver, worker
       expect(JSON.parse(answer.slice(answer.indexOf("\r\n\r\n")))).toHaveLength(rows);
     }
     expect(await server.ended).toEqual({ code: 0, signal: null });
-    expect(Date.now() - signalled).toBeLessThan(5_000); // the contract's own limit
+    expect(Date.now() - signalled).toBeLessThan(5_000); // limit of the contract
     expect(await fetch(server.url).catch(() => "refused")).toBe("refused");
   });
 }
 
-/** @returns what a package.json says, any text where there is none. */
+/** Matches any text if there is no such package. */
 const versionIn = (file: string): string =>
   existsSync(file) ? JSON.parse(readFileSync(file, "utf8")).version : expect.any(String);
 

@@ -1,6 +1,6 @@
 /**
- * The contract of processes and HTTP. An adapter knows nothing of drivers, and a driver nothing of adapters: so each adapter
- * is tested with two workers and its runtime's usual driver, and each driver with one worker and no framework.
+ * The contract of processes and HTTP. Adapters and drivers do not depend on each other, so each adapter is tested with
+ * two workers and its runtime's default driver, and each driver with the raw servers and one worker.
  */
 import { describe } from "bun:test";
 import { DRIVERS, type Runtime } from "../../shared/drivers/drivers.ts";

@@ -1,6 +1,6 @@
 /**
- * What was acknowledged stays: servers are killed as they write, Postgres is stopped or killed under them, a disk is full,
- * a lock is held. `LONG=1 ./test.sh tests/servers/durability.test.ts` is the long form.
+ * Acknowledged writes survive. The tests kill servers during writes, stop and kill Postgres, fill a disk, hold a lock.
+ * Long form: `LONG=1 ./test.sh tests/servers/durability.test.ts`
  */
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
@@ -23,7 +23,7 @@ const LONG = process.env.LONG === "1";
 const KILLS = LONG ? 20 : 2;
 export const WRITERS = 100;
 const IDS_EACH = 5;
-/** More than SQLite waits for a lock, or a client of Postgres for an answer. */
+/** Above the 5 s that SQLite waits for a lock, and the 7 s that a client of Postgres waits for an answer. */
 export const HANG_MS = 8_000;
 const RECOVERY_MS = 2_000;
 const CALM_MS = LONG ? 1_500 : 500;
@@ -35,21 +35,21 @@ const folder = scratch();
 const faker = new SimpleFaker();
 const oneOf = <T>(values: readonly T[]): T => faker.helpers.arrayElement(values);
 
-/** What may be kept under an id, as titles, undefined for nothing: what is certain, then what was sent since. */
+/** Titles that an id may have, undefined for none: the last acknowledged one, then those without an answer. */
 type States = (string | undefined)[];
 type Ledger = Map<string, States>;
 
 const newLedger = (writers = WRITERS): Ledger =>
   new Map(Array.from({ length: writers * IDS_EACH }, () => [ulid(), [undefined]]));
 
-/** Some fit into a page of a database, others do not. */
+/** Some fit into one page of a database file, others do not. */
 const textOf = (title: string) => title.repeat(1 + (title.charCodeAt(25) % 16) * 8);
 const titleOf = ({ title, body }: Draft) => (body === textOf(title) ? title : `torn: ${title}`);
 type Draft = { readonly title: string; readonly body: string };
 
 interface Answer {
   readonly method: string;
-  /** 0 where there was none in time. */
+  /** 0 if there was none in time. */
   readonly status: number;
   readonly text: string;
   readonly retryAfter: string | null;
@@ -69,7 +69,7 @@ export async function ask(url: string, method: string, path: string, body?: obje
       text: await response.text(),
       retryAfter: response.headers.get("retry-after"),
     }))
-    // Also where a server is killed between headers and body.
+    // Also if a server is killed between headers and body.
     .catch((error) => ({ status: 0, text: String(error), retryAfter: null }));
   const at = performance.now();
   return { method, ...answer, ms: at - since, at };
@@ -77,7 +77,7 @@ export async function ask(url: string, method: string, path: string, body?: obje
 
 type Says = (answer: Answer, before: States, title: string | undefined) => States | false;
 
-/** What is kept then, as answers of each status tell; false where they cannot be so. */
+/** Status -> the states that are possible after it; false if this answer is wrong. */
 const SAYS: Readonly<Record<number, Says>> = {
   200: ({ method, text }, before, title) => {
     const kept = titleOf(JSON.parse(text));
@@ -93,7 +93,7 @@ const SAYS: Readonly<Record<number, Says>> = {
 
 const draft = (title: string) => ({ title, body: textOf(title), author: "a" });
 
-/** Reads or writes one content. @returns the answer, and whether it is right */
+/** Reads or writes one content, and notes the possible states. */
 async function use(url: string, id: string, ledger: Ledger): Promise<Answer & { readonly right: boolean }> {
   const before = ledger.get(id) as States;
   const method = oneOf(before[0] === undefined ? ["POST", "POST", "GET"] : ["PUT", "PUT", "DELETE", "GET"]);
@@ -106,7 +106,7 @@ async function use(url: string, id: string, ledger: Ledger): Promise<Answer & { 
   return { ...answer, right: states !== false };
 }
 
-/** Lets writers loose, each with ids of its own, until they are stopped or get no answer. */
+/** Starts writers, each with its own ids; they end on `stop`, or if they get no answer. */
 function work(url: string, ledger: Ledger) {
   const answers: Awaited<ReturnType<typeof use>>[] = [];
   const ids = [...ledger.keys()];
@@ -127,7 +127,7 @@ function work(url: string, ledger: Ledger) {
   return { answers, ended, stop };
 }
 
-/** @returns what is kept and should not, is torn, or is not kept and should. */
+/** @returns contents in a state that the ledger excludes: lost, torn or unexpected. */
 async function losses(url: string, ledger: Ledger): Promise<string[]> {
   const kept = new Map<string, string>();
   for (let after: string | null = ""; after !== null; ) {
@@ -158,7 +158,7 @@ export async function start(env: Env): Promise<Server> {
   return server;
 }
 
-/** Of a process with its children, none of which can do anything while others are killed; some may just have ended. */
+/** Stops a process and its children before it kills them, so that none reacts to the end of another. */
 export function kill(pid: number): void {
   const pids = linux ? family(pid) : [pid];
   for (const signal of ["-STOP", "-KILL"]) spawnSync("kill", [signal, ...pids.map(String)]);
@@ -181,7 +181,7 @@ afterAll(() => {
   if (LONG) console.table(summary);
 });
 
-/** Kills a server as it writes and starts it again on the same data, on one platform after the other. */
+/** Kills a server while it writes, and starts the next of `envs` on the same data. */
 async function killAgainAndAgain(name: string, envs: readonly Env[], check: () => unknown): Promise<void> {
   const ledger = newLedger();
   for (let kills = 0; ; kills++) {
@@ -202,21 +202,21 @@ async function killAgainAndAgain(name: string, envs: readonly Env[], check: () =
 
 const JOURNALS = ["wal", "delete"];
 
-/** Servers that keep content items by one driver or client. */
+/** Servers that store content items with one driver or client. */
 export interface Group {
   readonly name: string;
   /** The driver, or client. */
   readonly by: string;
-  /** Each is the next to be started on the data of the one before. */
+  /** Each is started on the data of the one before. */
   readonly envs: readonly Env[];
-  /** Why they cannot be started, empty where they can. */
+  /** Why they cannot run; empty if they can. */
   readonly reason: string;
 }
-/** One of those that are up at once, as a disk is full or Postgres is away. */
+/** A server that runs with others while a disk is full or Postgres is down. */
 export interface Kind {
   readonly SERVER: string;
   readonly by: string;
-  /** Whether it has the other journal, or a proxy before its Postgres. */
+  /** It uses the other journal mode, or a proxy in front of Postgres. */
   readonly odd: boolean;
 }
 
@@ -236,7 +236,7 @@ function integrity(file: string): unknown {
   }
 }
 
-/** @param together what is up at once, in SQLite and in Postgres */
+/** @param together servers that run at the same time */
 export function durabilitySuite(
   groups: { readonly sqlite: readonly Group[]; readonly postgres: readonly Group[] },
   together: { readonly sqlite: readonly Kind[]; readonly postgres: readonly Kind[] },
@@ -244,7 +244,7 @@ export function durabilitySuite(
   describe("SQLite", () => {
     for (const { by, name, envs, reason } of groups.sqlite) {
       describeIf(reason === "", reason, name, () => {
-        test(`${KILLS} kills of servers with ${by} lose nothing`, async () => {
+        test(`${KILLS} kills of servers with ${by} lose no acknowledged write`, async () => {
           const one = (journal: string) => {
             const file = join(folder, `${name}-${by}-${journal}.db`);
             const all = envs.map((env) => ({ ...env, ...sqlite(by, journal, file) }));
@@ -279,7 +279,7 @@ export function durabilitySuite(
         if (mountable) unmount();
       });
 
-      test("a write that waits too long for another process is answered 503", async () => {
+      test("a write that waits too long for another process gets a 503", async () => {
         await Promise.all(
           all.map(async ({ file, server }) => {
             const content = { id: ulid(), ...draft(ulid()) };
@@ -300,9 +300,9 @@ export function durabilitySuite(
       testIf(
         mountable,
         "only root can mount a small disk",
-        "a full disk is answered 507, and reads go on",
+        "on a full disk, writes get a 507 and reads succeed",
         async () => {
-          expect(mountable).toBe(true); // or it would be another disk
+          expect(mountable).toBe(true); // otherwise this would fill the disk of the machine
           const ballast = join(disk, "ballast");
           const at = all.map(({ server, ledger }) => work(server.url, ledger));
           const more = (count: number, is: (answer: Answer) => boolean) => {
@@ -325,7 +325,7 @@ export function durabilitySuite(
     });
   });
 
-  /** Listens, and ends connections rather than refuse them, as proxies do, while nothing does at `port`. */
+  /** Forwards to `port`. While nothing listens there it accepts and then closes connections, as proxies do. */
   async function proxyOf(port: number) {
     const proxy = createServer((client) => {
       const there = connect(port, "127.0.0.1").on("error", () => client.end());
@@ -366,7 +366,7 @@ export function durabilitySuite(
     };
     const env = (client: string, url: string) => ({ STORE: "postgres", POSTGRES_CLIENT: client, DATABASE_URL: url });
 
-    describe("goes and comes back", () => {
+    describe("stops and starts again", () => {
       const GOES: [how: string, times: number, go: () => Promise<void>][] = [
         ["shut down", LONG ? KILLS : 1, () => postgres.stopServer()],
         [
@@ -397,7 +397,7 @@ export function durabilitySuite(
         proxy.close();
       });
 
-      /** @returns who was not well again in time. */
+      /** @returns servers that did not recover within RECOVERY_MS. */
       const outage = async (how: string, go: () => Promise<void>, awayMs: number): Promise<string[]> => {
         const at = all.map(({ server, ledger }) => work(server.url, ledger));
         await until(() => at.every(({ answers }) => answers.length > 50));
@@ -429,7 +429,7 @@ export function durabilitySuite(
       test.each(GOES)("%s", async (how, times, go) => {
         for (let i = 0; i < times; i++) {
           let late = ["all"];
-          // What the machine does at the same time can only make it slower, so the best of three counts.
+          // Other load on the machine can only delay it, so one of three attempts must be in time.
           for (let attempt = 0; attempt < 3 && late.length > 0; attempt++) {
             late = await outage(how, go, AWAY_MS[i % 2] as number);
           }
@@ -440,13 +440,13 @@ export function durabilitySuite(
 
     for (const { by, name, envs, reason } of groups.postgres) {
       describeIf(reason === "", reason, name, () => {
-        test(`${KILLS} kills of servers with ${by} lose nothing`, async () => {
+        test(`${KILLS} kills of servers with ${by} lose no acknowledged write`, async () => {
           const url = await newDatabase();
           const all = envs.map((one) => ({ ...one, ...env(by, url) }));
           await killAgainAndAgain(`${name} ${by}`, all, () => integrity(url));
         });
 
-        test(`one with ${by} that was killed as it migrated migrates when it is started again`, async () => {
+        test(`a server with ${by} that was killed during a migration migrates at its next start`, async () => {
           const url = await newDatabase();
           const settings = { ...envs[0], ...env(by, url) };
           await query(url, "CREATE TABLE migration (number INTEGER PRIMARY KEY)");

@@ -1,4 +1,4 @@
-/** What was acknowledged stays, whichever of the ten is killed, and nobody waits for a worker that is. */
+/** Acknowledged writes survive a kill of any of the ten servers, and no client waits for a killed worker. */
 import { expect } from "bun:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { family } from "../../bench/host/proc.ts";
@@ -18,10 +18,10 @@ import {
   WRITERS,
 } from "./durability-suite.ts";
 
-/** Each makes the next wait longer to be replaced. */
+/** After each kill, the supervisor waits longer before it replaces the worker. */
 const WORKER_KILLS = 3;
 
-/** Each framework on each runtime that has a driver or client, with one and two workers. */
+/** Each server whose runtime has the driver or client, with one and two workers. */
 const platforms = (of: typeof DRIVERS | typeof CLIENTS, name: string): Env[] =>
   SERVERS.filter((server) => (of[server.split("-")[0] as Runtime] as readonly string[]).includes(name)).flatMap(
     (SERVER) => ["1", "2"].map((WORKERS) => ({ SERVER, WORKERS })),
@@ -30,8 +30,8 @@ const platforms = (of: typeof DRIVERS | typeof CLIENTS, name: string): Env[] =>
 for (const SERVER of ["bun-raw", "node-raw"]) {
   testIf(
     linux,
-    "only Linux tells a process's children",
-    `${SERVER} replaces a worker that is killed, and nobody waits for it`,
+    "only Linux lists the children of a process",
+    `${SERVER} replaces a killed worker, and no client waits for it`,
     async () => {
       const server = await start({ SERVER, WORKERS: "2" });
       const slowest: number[] = [];
@@ -60,7 +60,7 @@ for (const SERVER of ["bun-raw", "node-raw"]) {
 
 const groups = (of: typeof DRIVERS | typeof CLIENTS) =>
   of.bun.map((by) => ({ name: "the ten", by, envs: platforms(of, by), reason: "" }));
-/** Two servers of each driver or client. */
+/** Two servers per driver or client. */
 const kinds = (of: typeof DRIVERS | typeof CLIENTS, next: number, other: number) =>
   of.bun.flatMap((by, i) =>
     [0, 1].map((j) => ({ by, SERVER: platforms(of, by)[next * i + other * j]?.SERVER ?? "", odd: j > 0 })),

@@ -1,11 +1,11 @@
-/** What programs by hand answer of content items: as bench/load/sequence.js asks, and as each server is asked before it is loaded. */
+/** The requests of bench/load/sequence.js, and of the check before a measurement, to a hand-written server. */
 import { Database } from "bun:sqlite";
 import { expect } from "bun:test";
 import { join } from "node:path";
 import { MIGRATIONS } from "../../shared/stores/migrations.ts";
 import { scratch } from "../harness.ts";
 
-/** @returns a file with no content item; what programs by hand need of a table is there */
+/** @returns a file with the tables and no rows */
 export function emptyContents(): string {
   const file = join(scratch(), "content.db");
   const db = new Database(file);

@@ -1,4 +1,4 @@
-/** The hand-written twins that adapters are compared with answer what the adapters answer. */
+/** The hand-written servers that `tax` compares with the adapters give the same answers. */
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { findPrograms } from "../../bench/run/stores/postgres.ts";
@@ -10,7 +10,6 @@ import { emptyContents, expectContent } from "./handwritten-suite.ts";
 
 const file = makeDatabase(join(scratch(), "data.db"), 100_000);
 
-/** @param use what it is asked while it is up */
 async function withTwin(server: string, env: Record<string, string>, use: (url: string) => Promise<void>) {
   const [runtime = "", framework = ""] = server.split("-");
   const program = `tests/handwritten/${framework === "raw" ? server : framework}.ts`;
@@ -35,14 +34,14 @@ for (const server of SERVERS) {
 
 describeIf(findPrograms() !== null, "PostgreSQL is not installed", "/tx", () => {
   const shared = sharedPostgres();
-  // A client does not know by which server it is asked.
+  // Clients do not depend on the framework, so only the raw servers run with each of them.
   const cells = SERVERS.flatMap((server) => {
     const clients = CLIENTS[server.split("-")[0] as Runtime];
     return (server.endsWith("-raw") ? clients : clients.slice(0, 1)).map((client) => [server, client]);
   });
 
   describe.each(cells as [string, string][])("%s@%s", (server, client) => {
-    test("adds to the balances", async () => {
+    test("a transaction adds to the balances", async () => {
       const DATABASE_URL = await shared().newUser(`${server}-${client}`);
       await ask(DATABASE_URL, tablesAt(1));
       await withTwin(server, { DATABASE_URL, POSTGRES_CLIENT: client }, async (url) => {

@@ -1,4 +1,4 @@
-/** What servers meet on the open internet: requests that are none, and any that fit /openapi.json or nearly so. */
+/** Malformed and hostile requests, and random ones that match /openapi.json or nearly do. */
 import { expect, test } from "bun:test";
 import { connect } from "node:net";
 import { SimpleFaker } from "@faker-js/faker";
@@ -11,7 +11,6 @@ import { openapi } from "../../shared/content/openapi.ts";
 import { LIMITS } from "../../shared/limits.ts";
 import type { Server } from "../harness.ts";
 
-/** `LONG=1` asks for the long form. */
 export const LONG = process.env.LONG === "1";
 const REQUESTS = LONG ? 20_000 : 1_000;
 const FUZZED = LONG ? 10_000 : 500;
@@ -25,13 +24,13 @@ const request = (path: string, headers = "", method = "GET") =>
   `${method} ${path} HTTP/1.1\r\nHost: localhost\r\n${headers}\r\n`;
 const close = "Connection: close\r\n";
 
-/** What is sent, in parts; `cut` closes the connection before the answer. */
+/** Bytes to send, in parts; `cut` closes the connection before the answer. */
 interface Attack {
   readonly parts: readonly (string | Buffer)[];
   readonly cut?: true;
 }
 
-/** Each makes one attack; the answers that are right, all in one connection's text. */
+/** `right` matches all that comes back on the connection. */
 const ATTACKS: Readonly<Record<string, { make: () => Attack; right: RegExp }>> = {
   "random bytes": {
     make: () => ({ parts: [bytes(faker.number.int({ min: 1, max: 300 })), "\r\n\r\n"] }),
@@ -133,10 +132,10 @@ const ATTACKS: Readonly<Record<string, { make: () => Attack; right: RegExp }>> =
   "early close": { make: () => ({ parts: [request("/sqlite/random-30fields/500")], cut: true }), right: /^/ },
 };
 
-/** Looks of 300 ms after which an answer that is still wrong does not come. */
+/** Waits of 300 ms for an answer, in all. */
 const MOST_LOOKS = 100;
 
-/** @returns what came back until the server, or this side, closed. */
+/** @returns all that came back until one side closed. */
 function send(port: number, { parts, cut }: Attack, right: RegExp): Promise<string> {
   return new Promise((resolve) => {
     let answer = "";
@@ -146,7 +145,7 @@ function send(port: number, { parts, cut }: Attack, right: RegExp): Promise<stri
       socket.destroy();
       resolve(answer);
     };
-    // Servers keep a connection open after an answer, and some wait for more of what is none.
+    // Some servers keep the connection open after the answer, some wait for more of a malformed request.
     const look = () => (right.test(answer) || ++looks === MOST_LOOKS ? end() : socket.setTimeout(300));
     socket.setTimeout(300).on("timeout", look).on("error", end).on("close", end);
     socket.on("data", (data) => {
@@ -163,15 +162,15 @@ function send(port: number, { parts, cut }: Attack, right: RegExp): Promise<stri
   });
 }
 
-/** What a server does that cannot be told to do as others do. */
+/** Exceptions of a server that no setting removes. */
 export interface Otherwise {
   /** Kinds of attack -> the answers that are right. */
   readonly answers?: Readonly<Record<string, RegExp>>;
-  /** What it logs. */
+  /** Expected log; default: none. */
   readonly log?: RegExp;
 }
 
-/** Sends attacks of all kinds, some at once. @returns answers that are not right. */
+/** Sends attacks of all kinds, AT_ONCE at a time. @returns the wrong answers */
 async function attack(port: number, count: number, { answers = {} }: Otherwise): Promise<string[]> {
   const wrong: string[] = [];
   const kinds = Object.entries(ATTACKS);
@@ -194,7 +193,7 @@ async function attack(port: number, count: number, { answers = {} }: Otherwise):
 
 const schemas = new Ajv2020({ strict: false });
 schemas.addSchema(openapi, "openapi");
-/** With references as they are from outside it. */
+/** With references that work outside of the document. */
 const described: typeof openapi = JSON.parse(JSON.stringify(openapi).replaceAll('"#/', '"openapi#/'));
 
 interface Schema {
@@ -230,7 +229,7 @@ const operationOf = (method: string, path: string, served: RegExp) =>
 
 const bodySchema = ({ requestBody }: typeof NONE): Schema => requestBody?.content?.["application/json"]?.schema ?? {};
 
-/** Whether an answer is one that the description has for this operation. */
+/** The description has this answer for this operation. */
 async function isDescribed(response: Response, { responses }: typeof NONE): Promise<boolean> {
   const found = responses[response.status];
   const text = await response.text();
@@ -241,12 +240,12 @@ async function isDescribed(response: Response, { responses }: typeof NONE): Prom
   return schemas.validate(schema, type === "application/json" ? JSON.parse(text) : text);
 }
 
-/** Few, so that they are met again. */
+/** Few, so that requests meet on one id. */
 const id = fc.constantFrom(...["0", "1", "A"].map((character) => `0${character.repeat(25)}`));
 const anything = fc.string({ unit: "grapheme", maxLength: 40 });
 const unstorable = fc.string({ unit: fc.constantFrom("a", "\0", "\ud800", "\udc00"), maxLength: 3 });
 
-/** Values that a schema of requests describes. */
+/** Values that match a schema. */
 function fitting({ $ref, enum: values, pattern, maxLength, properties, required }: Schema): fc.Arbitrary<unknown> {
   if ($ref) return fitting(described.components.schemas[$ref.split("/").at(-1) as "Draft"] as Schema);
   if (values) return fc.constantFrom(...values);
@@ -257,7 +256,7 @@ function fitting({ $ref, enum: values, pattern, maxLength, properties, required 
   return fc.record(Object.fromEntries(parts), { requiredKeys: (required ?? []) as never[] });
 }
 
-/** Bodies as described, those with a property set to something else, any JSON and none. */
+/** Valid bodies, bodies with one changed property, any JSON, and text or bytes that are no JSON. */
 function bodyOf(operation: typeof NONE): fc.Arbitrary<string | Uint8Array<ArrayBuffer>> {
   const right = fitting(bodySchema(operation)).map((body) => JSON.stringify(body));
   const name = fc.constantFrom("id", "title", "author", "status", "data", "name", "email", "__proto__", "more");
@@ -306,7 +305,6 @@ const asked = fc.record({
   header: fc.oneof(fc.constant("text/html"), fc.stringMatching(/^[!-~]{1,60}$/)),
 });
 
-/** @returns what it is the JSON of, undefined where it is none. */
 function jsonOf(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString());
@@ -315,27 +313,27 @@ function jsonOf(body: Buffer): unknown {
   }
 }
 
-/** The same process still answers everything as it should. */
+/** The same process still answers all endpoints. */
 export async function isWell(name: string, { url, pid }: Server): Promise<void> {
   await verify({ name, url }, ENDPOINTS, never);
   expect((await readIdentity(url, never))?.pid).toBe(pid);
 }
 
-/** Runs in a `describe`. @param running gives the server, once it is up @param served the paths that it has, of those described */
+/** Call in a `describe`. @param running returns the server @param served the described paths that it has */
 export function hostileSuite(name: string, running: () => Server, served = /^/, otherwise: Otherwise = {}): void {
-  test(`${REQUESTS} requests that are malformed or hostile`, async () => {
+  test(`${REQUESTS} malformed or hostile requests do no harm`, async () => {
     faker.seed(1);
     expect(await attack(running().port, REQUESTS, otherwise)).toEqual([]);
     await isWell(name, running());
     expect(running().output()).toMatch(otherwise.log ?? /^$/);
   });
 
-  test(`${FUZZED} requests are answered as /openapi.json says`, async () => {
+  test(`${FUZZED} random requests are answered as /openapi.json describes`, async () => {
     const property = fc.asyncProperty(asked, async ({ target, parameter, more, type, header }) => {
       const { method, path } = target;
-      fc.pre(!/^\.\.?$/.test(parameter) && !(path === "/" && more.startsWith("/"))); // what fetch itself rewrites
+      fc.pre(!/^\.\.?$/.test(parameter) && !(path === "/" && more.startsWith("/"))); // fetch rewrites such paths
       const url = new URL(running().url + path.replace(/{\w+}/, encodeURIComponent(parameter)) + more);
-      const body = method === "GET" ? undefined : Buffer.from(target.body as string); // of a string, fetch tells a type
+      const body = method === "GET" ? undefined : Buffer.from(target.body as string); // fetch adds a type to a string
       const headers = { accept: header, "x-any": header, ...(body && { "content-type": type }) };
       const response = await fetch(url, { method, headers, ...(body && { body }) });
       const operation = operationOf(method, url.pathname, served);

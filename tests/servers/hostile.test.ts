@@ -1,6 +1,6 @@
 /**
- * What servers meet on the open internet: requests that are none, connections that never finish, more than they can do.
- * `LONG=1 ./test.sh tests/servers/hostile.test.ts` is the long form.
+ * Malformed requests, connections that never finish a request, overload.
+ * Long form: `LONG=1 ./test.sh tests/servers/hostile.test.ts`
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
@@ -20,7 +20,7 @@ const SOAK_SECONDS = LONG ? 600 : 6;
 const never = new AbortController().signal;
 const folder = scratch();
 
-/** @returns sockets that send a request's headers, a byte now and then, and never end. */
+/** Opens connections that send one byte of a header per second and never finish it. */
 function holdOpen(port: number, count: number): { open: Set<Socket>; stop: () => void } {
   const open = new Set<Socket>();
   for (let i = 0; i < count; i++) {
@@ -48,11 +48,11 @@ for (const name of SERVERS) {
 
     hostileSuite(name, () => server);
 
-    test("at twice its capacity it answers four fifths of it, and all is well after", async () => {
+    test("at twice its capacity it answers at least 80 % of its capacity, and works afterwards", async () => {
       const url = `${server.url}/sqlite/random-30fields/5`;
       const at = (rate?: number, connections = 100) =>
         load({ url }, { connections, seconds: rate ? OVERLOAD_SECONDS : PEAK_SECONDS, rate }, undefined, never);
-      // What the machine does at the same time can only make it less, so the best of six counts.
+      // Other load on the machine can only lower it, so one of six attempts must succeed.
       let share = 0;
       for (let i = 0; i < 6 && share < 0.8; i++) {
         const peak = (await at()).goodput;
@@ -73,8 +73,8 @@ describe("all ten at once", () => {
   });
   afterAll(() => Promise.all(servers.map(stopServer)));
 
-  test(`${SLOW} connections that never finish a request are in nobody's way, and are closed`, async () => {
-    const some = Math.floor(4_000 / SLOW); // as many as this process may have sockets for
+  test(`${SLOW} connections that never finish a request do not hinder others, and are closed`, async () => {
+    const some = Math.floor(4_000 / SLOW); // at most 4,000 sockets in this process
     for (let i = 0; i < servers.length; i += some) {
       const these = servers.slice(i, i + some);
       const areWell = () => Promise.all(these.map(({ url }) => verify({ name: url, url }, ENDPOINTS, never)));
@@ -90,7 +90,7 @@ describe("all ten at once", () => {
     }
   });
 
-  test(`${SOAK_SECONDS} s at 70 % of what they can do together: no error, no memory lost`, async () => {
+  test(`${SOAK_SECONDS} s at 70 % of their joint capacity: no errors, no memory leak`, async () => {
     const urls = servers.map(({ url }) => `${url}/sqlite/random-5fields/5`);
     const all = (seconds: number, rates?: number[]) =>
       Promise.all(
@@ -126,7 +126,7 @@ describe("all ten at once", () => {
   });
 });
 
-/** Least squares, per step. */
+/** Slope per step, by least squares. */
 function slope(values: readonly number[]): number {
   const middle = (values.length - 1) / 2;
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length;

@@ -1,4 +1,4 @@
-/** The throw-away PostgreSQL, as this machine has it installed. */
+/** The temporary PostgreSQL that the benchmark starts. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
@@ -25,7 +25,7 @@ import { ask } from "../postgres.ts";
 const MODULE = join(import.meta.dir, "../../bench/run/stores/postgres.ts");
 const linux = process.platform === "linux";
 const folder = scratch();
-/** Whether a process runs; one that its parent has yet to reap has no command line. */
+/** A zombie, which its parent has not reaped yet, has no command line. */
 function isAlive(pid: number): boolean {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, "utf8") !== "";
@@ -34,7 +34,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** @returns a program that has startPostgres. */
+/** Writes a program that imports startPostgres. */
 function script(name: string, text: string): string {
   const file = join(folder, name);
   writeFileSync(file, `import { startPostgres } from ${JSON.stringify(MODULE)};\n${text}\n`);
@@ -60,7 +60,7 @@ describeIf(findPrograms() !== null, "PostgreSQL is not installed", "postgres", (
     expect([...(await ask(postgres.url, "SELECT name FROM people"))]).toEqual([{ name: "Bjørn" }]);
   });
 
-  test("it is as durable as it comes, in UTF-8, ordered by code point", async () => {
+  test("durability is the default; text is UTF-8 and sorted by code point", async () => {
     const settings = ["fsync", "synchronous_commit", "full_page_writes", "server_encoding", "max_connections"];
     const values = settings.map((name) => `current_setting('${name}') AS ${name}`).join();
     const [row] = await ask(postgres.url, `SELECT ${values}, 'Z' < 'a' AS bytes, version()`);
@@ -75,7 +75,7 @@ describeIf(findPrograms() !== null, "PostgreSQL is not installed", "postgres", (
     });
   });
 
-  test("it needs its password, and answers at 127.0.0.1 only", async () => {
+  test("it requires its password, and listens on 127.0.0.1 only", async () => {
     const change = (part: "password" | "hostname", value: string) =>
       Object.assign(new URL(postgres.url), { [part]: value }).href;
     await expect(ask(change("password", "wrong"), "SELECT 1")).rejects.toThrow("password authentication failed");
@@ -102,7 +102,7 @@ describeIf(findPrograms() !== null, "PostgreSQL is not installed", "postgres", (
     expect(one.pid).toBeNull();
   });
 
-  test("a folder that was kept is the start of another", async () => {
+  test("a kept data folder can start another PostgreSQL", async () => {
     const filled = await started();
     await ask(filled.url, "CREATE TABLE numbers AS SELECT generate_series(1, 1000) AS n");
     await filled.stopServer();
@@ -117,7 +117,7 @@ describeIf(findPrograms() !== null, "PostgreSQL is not installed", "postgres", (
     await expect(startPostgres({ data: folder })).rejects.toThrow(`${folder} is no data folder of startPostgres`);
   });
 
-  test("what the server says when it cannot start is one line", async () => {
+  test("if the server cannot start, the error is one line", async () => {
     const one = await started();
     await one.stopServer();
     const busy = createServer().listen(Number(new URL(one.url).port), "127.0.0.1");
@@ -136,11 +136,11 @@ describeIf(findPrograms() !== null, "PostgreSQL is not installed", "postgres", (
     );
   });
 
-  test("a start is ended by its signal", async () => {
+  test("an abort signal ends a start", async () => {
     await expect(startPostgres({ signal: AbortSignal.timeout(20) })).rejects.toThrow("timed out");
   });
 
-  testIf(linux, "only Linux tells a process's children", "one that is frozen is a 503 in time", async () => {
+  testIf(linux, "only Linux lists the children of a process", "a frozen PostgreSQL gives a 503 in time", async () => {
     const frozen = await started();
     const DB_FILE = makeDatabase(join(folder, "data.db"), 10);
     const kinds = (Object.keys(CLIENTS) as Runtime[]).flatMap((runtime) =>
@@ -148,7 +148,7 @@ describeIf(findPrograms() !== null, "PostgreSQL is not installed", "postgres", (
     );
     const env = { STORE: "postgres", DATABASE_URL: frozen.url, DB_FILE };
     const servers = await Promise.all(kinds.map((kind) => startServer({ ...env, ...kind })));
-    /** More at once than there are connections. */
+    /** More requests at once than connections. */
     const askAll = async ({ url }: Server) => {
       const since = performance.now();
       const answers = await Promise.all(Array.from({ length: 30 }, () => fetch(`${url}/content`)));
@@ -160,7 +160,7 @@ describeIf(findPrograms() !== null, "PostgreSQL is not installed", "postgres", (
       const pids = family(frozen.pid as number);
       for (const pid of pids) process.kill(pid, "SIGSTOP");
       try {
-        // By connections that were open before, and by new ones.
+        // First over connections that were open before, then over new ones.
         for (const connections of ["open", "new"]) {
           for (const [i, { says, ms }] of (await Promise.all(servers.map(askAll))).entries()) {
             expect([kinds[i], connections, says]).toEqual([kinds[i], connections, ["503 1"]]);
@@ -180,7 +180,7 @@ describeIf(findPrograms() !== null, "PostgreSQL is not installed", "postgres", (
     }
   });
 
-  test("a statement that takes too long is given up by Postgres, and the others are not", async () => {
+  test("Postgres cancels a statement that takes too long, and no other", async () => {
     await Promise.all(
       CLIENTS.bun.map(async (client) => {
         const connect = await driver<Connect>(client);
@@ -196,10 +196,10 @@ describeIf(findPrograms() !== null, "PostgreSQL is not installed", "postgres", (
     );
   });
 
-  test.each(["SIGKILL", "its end"] as const)("nothing is left of a process after %s", async (how) => {
+  test.each(["SIGKILL", "its end"] as const)("a process leaves nothing behind after %s", async (how) => {
     const temporary = join(folder, how);
     mkdirSync(temporary);
-    for (const path of [folder, temporary]) chmodSync(path, 0o755); // as the server may not be this user
+    for (const path of [folder, temporary]) chmodSync(path, 0o755); // the server may run as another user
     const end = how === "its end" ? "await postgres.stop();" : "";
     const file = script(`${how}.ts`, `const postgres = await startPostgres(); console.log(postgres.pid); ${end}`);
     const parent = run([process.execPath, file], { TMPDIR: temporary });
@@ -213,7 +213,7 @@ describeIf(findPrograms() !== null, "PostgreSQL is not installed", "postgres", (
   });
 });
 
-test("without PostgreSQL and Docker one line says what helps", async () => {
+test("without PostgreSQL and Docker, one line names the remedies", async () => {
   const file = script(
     "missing.ts",
     "await startPostgres({ search: [] }).catch((error) => console.log(error.message));",

@@ -1,4 +1,4 @@
-/** pgbench's transaction: what /tx answers, and that balances and history add up, whatever is killed or frozen meanwhile. */
+/** The answers of /tx, and balances that match the history even if processes are killed or frozen. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -14,7 +14,7 @@ import { headersOf, rawHeaders } from "../http.ts";
 import { ask } from "../postgres.ts";
 
 const WRITERS = 10;
-/** Seconds by which a busy machine may be late. */
+/** Seconds that a busy machine may add. */
 const LATE = 20;
 const linux = process.platform === "linux";
 const DB_FILE = makeDatabase(`${scratch()}/data.db`, 10);
@@ -30,7 +30,7 @@ interface CellServer extends Server {
   readonly name: string;
 }
 interface Answer {
-  /** 0 where there was none. */
+  /** 0 if there was none. */
   readonly status: number;
   readonly text: string;
   readonly retryAfter: string | null;
@@ -60,17 +60,17 @@ let lastAid = 0;
 
 type Sent = Transfer & Answer & { readonly by: string };
 
-/** Lets writers loose on servers, each transaction on an account of its own, until they are stopped or their server has ended. */
+/** Starts writers, each transaction on a new account; they end on `stop`, or if their server ends. */
 function work(servers: readonly CellServer[]) {
   const sent: Sent[] = [];
   let [going, goal] = [true, Number.POSITIVE_INFINITY];
-  /** How many answers of each server were 200, since `done` was last called. */
+  /** Server -> answers with 200 since the last call of `done`. */
   const right = new Map(servers.map((server) => [server, 0]));
   const isOver = ({ child }: CellServer) => child.exitCode !== null || child.signalCode !== null;
   const hasEnough = (server: CellServer) => (right.get(server) as number) >= goal;
   const write = async (server: CellServer) => {
     while (going && !isOver(server)) {
-      // All write to one branch: those in front would hold up the last for ever, where a commit takes long.
+      // All write to one branch: if commits are slow, fast servers would block the slowest for ever.
       if (hasEnough(server)) {
         await sleep(20);
         continue;
@@ -86,18 +86,18 @@ function work(servers: readonly CellServer[]) {
   const ended = Promise.all(servers.flatMap((server) => Array.from({ length: WRITERS }, () => write(server))));
   return {
     sent,
-    /** Until each server has done so many more; all write again then. */
+    /** Waits until each server has done `least` more; then all continue. */
     async done(least: number): Promise<void> {
       for (const server of servers) right.set(server, 0);
       goal = least;
       await until(() => {
-        for (const server of servers) if (isOver(server)) throw new Error(`ended: ${server.output()}`);
+        for (const server of servers) if (isOver(server)) throw new Error(`the server ended: ${server.output()}`);
         return servers.every(hasEnough);
       });
       goal = Number.POSITIVE_INFINITY;
       await sleep(50);
     },
-    /** Until each server has once more answered that it cannot. */
+    /** Waits until each server has answered 503 once more. */
     async refused(): Promise<void> {
       const before = sent.length;
       await until(() => {
@@ -113,7 +113,7 @@ function work(servers: readonly CellServer[]) {
 }
 type Work = ReturnType<typeof work>;
 
-/** What was answered by 200 is in the history once, anything else at most once, and all of it or nothing in the balances. */
+/** A transaction with a 200 is in the history once, any other at most once, and the balances match the history. */
 async function expectBooked(url: string, sent: readonly Sent[]): Promise<void> {
   const [sums] = await ask(url, SUMS);
   expect(new Set(Object.values(sums as object)).size).toBe(1);
@@ -130,7 +130,7 @@ const isRight = ({ status, retryAfter }: Answer) => status === 200 || (status ==
 
 const nameOf = (cell: Cell) => Object.values(cell).join(" ");
 
-/** Each client alone, then as a function, then not prepared. */
+/** Each client as it is, then with the function, then without prepared statements. */
 export const inAllWays = (alone: readonly Cell[]): Cell[] => [
   ...alone,
   ...alone.map((cell) => ({ ...cell, POSTGRES_TX: "function" })),
@@ -138,9 +138,9 @@ export const inAllWays = (alone: readonly Cell[]): Cell[] => [
 ];
 
 /**
- * Runs in a `describe`.
- * @param alone each client of Postgres once; @param cells what else is asked for its answers
- * @returns what gives the URL of a database, and what makes one
+ * Call in a `describe`.
+ * @param alone each client of Postgres once @param cells all servers whose answers are tested
+ * @returns a function that returns the URL of a database, and one that creates a database
  */
 export function tpcbSuite(alone: readonly Cell[], cells: readonly Cell[]) {
   let postgres: Postgres;
@@ -241,7 +241,7 @@ export function tpcbSuite(alone: readonly Cell[], cells: readonly Cell[]) {
       await stopServer(server);
     });
 
-    test("not where content items are kept elsewhere, and one line without the tables", async () => {
+    test("404 if the store is not Postgres; 503 and one line in the log without the tables", async () => {
       const without = await startServer({
         ...alone[0],
         STORE: "sqlite",
@@ -264,9 +264,9 @@ export function tpcbSuite(alone: readonly Cell[], cells: readonly Cell[]) {
     });
   });
 
-  test("of two that wait for each other one is undone and tried again", async () => {
+  test("after a deadlock the server retries its transaction", async () => {
     const url = await newDatabase("deadlocks", "tpcb");
-    // Postgres looks for a deadlock once in each wait: in the server's, when the other waits as well.
+    // Postgres checks each wait once, after deadlock_timeout: in 2 s the other session waits too.
     await ask(url, "ALTER DATABASE deadlocks SET deadlock_timeout = '2s'");
     for (const [i, cell] of alone.entries()) {
       const server = await start(cell, url);
@@ -286,13 +286,13 @@ export function tpcbSuite(alone: readonly Cell[], cells: readonly Cell[]) {
     }
     const deadlocks = async () => {
       const [row] = await ask(postgres.url, "SELECT deadlocks FROM pg_stat_database WHERE datname = 'deadlocks'");
-      return Number(row?.deadlocks) >= alone.length; // more where the second attempt is as unlucky
+      return Number(row?.deadlocks) >= alone.length; // more if a retry meets a deadlock too
     };
     await until(deadlocks);
     await expectBooked(url, []);
   });
 
-  /** Stops them. @returns what they sent, each as the answers may be */
+  /** Stops the writers and checks their answers. @returns what they sent */
   const collect = async ({ stop, sent }: Work, isAllowed: (answer: Answer) => boolean) => {
     await stop();
     expect(sent.filter((answer) => !isAllowed(answer))).toEqual([]);
@@ -300,7 +300,7 @@ export function tpcbSuite(alone: readonly Cell[], cells: readonly Cell[]) {
   };
   const MORE = 3 * WRITERS;
 
-  test.each(["read committed", "repeatable read"])("under load, %s: 200 or 503, and all adds up", async (isolation) => {
+  test.each(["read committed", "repeatable read"])("%s: 200 or 503 under load, sums match", async (isolation) => {
     const name = isolation.replace(" ", "_");
     const url = await newDatabase(name, "tpcb");
     await ask(url, `ALTER DATABASE ${name} SET default_transaction_isolation = '${isolation}'`);
@@ -317,7 +317,7 @@ export function tpcbSuite(alone: readonly Cell[], cells: readonly Cell[]) {
 
   const signal = (name: string) => spawnSync("kill", [`-${name}`, ...family(postgres.pid as number).map(String)]);
 
-  testIf(linux, "only Linux tells a process's children", "killed and frozen, all adds up", async () => {
+  testIf(linux, "only Linux lists the children of a process", "kills and freezes: all sums match", async () => {
     const url = await newDatabase("killed", "tpcb");
     const sent: Sent[] = [];
     const startAll = () => Promise.all(alone.map((cell) => start(cell, url)));
@@ -355,8 +355,8 @@ export function tpcbSuite(alone: readonly Cell[], cells: readonly Cell[]) {
   const isHere = linux && pgbouncerVersion() !== null;
   testIf(
     isHere,
-    "there is no pgbouncer 1.24 or later",
-    "behind a pooler, frozen and killed too, all adds up",
+    "pgbouncer 1.24 or later is not installed",
+    "behind a pooler that is frozen and killed: all sums match",
     async () => {
       const database = await newDatabase("pooled", "tpcb");
       const pooler = await startPooler(database, undefined, new AbortController().signal);

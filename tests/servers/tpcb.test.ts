@@ -1,4 +1,4 @@
-/** /tx of the ten. */
+/** /tx of the ten servers. */
 import { expect, test } from "bun:test";
 import { globSync } from "node:fs";
 import { Validator } from "@seriousme/openapi-schema-validator";
@@ -11,11 +11,10 @@ import { type Cell, inAllWays, tpcbSuite } from "./tpcb-suite.ts";
 
 const PGBENCH = Bun.which("pgbench") ?? globSync("/usr/lib/postgresql/*/bin/pgbench")[0];
 const runtimeOf = (server: string) => server.slice(0, server.indexOf("-")) as Runtime;
-/** Each client without framework. */
+/** Each client, on the raw servers. */
 const CLIENTS_ALONE: readonly Cell[] = SERVERS.filter((server) => server.endsWith("-raw")).flatMap((SERVER) =>
   CLIENTS[runtimeOf(SERVER)].map((POSTGRES_CLIENT) => ({ SERVER, POSTGRES_CLIENT })),
 );
-/** In each way, and each framework with its runtime's usual client. */
 const CELLS: readonly Cell[] = [
   ...inAllWays(CLIENTS_ALONE),
   ...SERVERS.filter((server) => !server.endsWith("-raw")).map((SERVER) => ({
@@ -32,7 +31,7 @@ test("/openapi.json of a server on Postgres is valid", async () => {
 describeIf(findPrograms() !== null, "PostgreSQL is not installed", "/tx", () => {
   const { urlOf, newDatabase } = tpcbSuite(CLIENTS_ALONE, CELLS);
 
-  testIf(PGBENCH !== undefined, "pgbench is not installed", "tables and rows are those of pgbench -i", async () => {
+  testIf(PGBENCH !== undefined, "pgbench is not installed", "tables and rows equal those of pgbench -i", async () => {
     const { hostname, port, password } = new URL(urlOf("theirs"));
     await newDatabase("theirs");
     const args = ["-i", "-q", "-s", "1", "-h", hostname, "-p", port, "-U", "postgres", "theirs"];
