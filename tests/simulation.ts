@@ -166,6 +166,7 @@ function simulated(session: Session, world: World): Session {
         requests: server.answered - before,
         errors: 0,
         failed: {},
+        closed: 0,
         workPerRequest: 1,
         restUsPerSecond: null,
       }),

@@ -27,6 +27,8 @@ export interface Seen {
   readonly requests: number;
   readonly errors: number;
   readonly failed: Readonly<Record<string, number>>;
+  /** Connections that the server closed. */
+  readonly closed: number;
   /** What a window's work is divided by. */
   readonly workPerRequest: number;
   readonly restUsPerSecond: number | null;
@@ -110,7 +112,7 @@ async function playWith(
       const output = JSON.parse(await generator.end());
       const isByK6 = isSequence(session.manifest.plan.workload, endpoint);
       const seen = isByK6 ? k6.toLoad(output) : fortio.toLoad(output, { connections: output.NumThreads });
-      const { requests, errors, failed = {} } = seen;
+      const { requests, errors, failed = {}, sockets } = seen;
       // Of encrypted bytes only their number tells how long a request is.
       if (isEncrypted(target) && requests > 0 && Number.isFinite(bytes))
         session.sizes.set(sizeKey(target, endpoint), bytes / requests);
@@ -118,6 +120,8 @@ async function playWith(
         requests,
         errors,
         failed,
+        // The generator itself closes a connection whose request failed.
+        closed: isByK6 ? 0 : Math.max(0, sockets - errors - connections),
         workPerRequest: sizeAt(session, target, endpoint),
         restUsPerSecond: rest.usPerSecond(),
       };
@@ -251,6 +255,6 @@ async function startRuns(session: Session, { restart, scenario, target }: Game):
       const cpuUs = cpuUsPerRequest && cpuUsPerRequest * slice.requests;
       return { seconds, work: slice.requests, cpuUs, databaseUs, poolerUs };
     },
-    end: async () => ({ requests, errors, failed: {}, workPerRequest: 1, restUsPerSecond: null }),
+    end: async () => ({ requests, errors, failed: {}, closed: 0, workPerRequest: 1, restUsPerSecond: null }),
   };
 }

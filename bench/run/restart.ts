@@ -322,9 +322,14 @@ async function keepTurns(session: Session, restart: number, scenario: Scenario, 
   const all: Window[] = [];
   for (const player of players) {
     const { target } = player;
-    const { requests, errors, failed, workPerRequest, restUsPerSecond } = await player.end();
+    const { requests, errors, failed, closed, workPerRequest, restUsPerSecond } = await player.end();
     const common = { restart, scenario: scenario.name, name: target.name };
     if (errors > 0) await remarkFailures(session, target, scenario, { requests, errors, failed });
+    if (closed > 0) {
+      const about = `${target.name} closes its connections`;
+      const each = Math.max(1, Math.round(requests / closed));
+      remark(session, about, `${about}, one in about ${each} requests; opening them again is part of what is measured`);
+    }
     manifest.turns.push({
       ...common,
       windowMs: player.windowMs,

@@ -9,7 +9,7 @@ import { appendSlices, PROTOCOL, type Slice } from "../keep/slices.ts";
 import type { Load, LoadOptions, StepLoad } from "../load/fortio.ts";
 import { merge } from "../load/histogram.ts";
 import type { Plan, Scenario } from "../plan/plan.ts";
-import { remark, type Session, sizeKey } from "./session.ts";
+import { type Session, sizeKey } from "./session.ts";
 import { watchWaits } from "./stores/waits.ts";
 import { isStartedHere, type Target } from "./targets/target.ts";
 import { minus, readClocks } from "./turns.ts";
@@ -76,17 +76,6 @@ export async function solo(
     step: null,
   };
   keep(session, slice, one.load);
-  const { sockets, requests, errors, dropped } = one.load;
-  // The generator itself closes a connection whose request failed.
-  if (sockets - errors > connections && dropped === undefined) {
-    const about = `${target.name} closes its connections`;
-    const each = Math.max(1, Math.round(requests / sockets));
-    remark(
-      session,
-      about,
-      `${about}, each after about ${each} requests; opening them again is part of what is measured`,
-    );
-  }
   return {
     slice,
     databaseUs: minus(after.databaseUs, before.databaseUs),
