@@ -109,7 +109,7 @@ if (burn > 0) setInterval(() => { for (const until = usedMs() + burn; usedMs() <
   const wrong = await finish(bench(newFile(), ...start, "--endpoints", "/?a=1"));
   expect([wrong.code, wrong.output]).toEqual([
     1,
-    expect.stringContaining("strict answers /?a=1 with status 400: only answers with status 2xx are loaded"),
+    expect.stringContaining(`strict answers /?a=1 with status 400 "x": only answers with status 2xx are loaded`),
   ]);
 
   const atRates = newFile();
