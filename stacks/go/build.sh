@@ -11,5 +11,4 @@ minor=${minor%%[!0-9]*}
 [ "${minor:-0}" -ge 26 ] || missing "Go 1.26 or later: https://go.dev/dl"
 command -v "$(go env CC)" >/dev/null || missing "a C compiler: apt-get install gcc libc6-dev"
 
-describe build
 CGO_ENABLED=1 go build -buildvcs=false -o build/server .
