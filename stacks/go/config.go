@@ -8,34 +8,20 @@ import (
 	"strings"
 )
 
-// config is everything that is set from outside, by environment variables.
+// config is everything that environment variables set.
 type config struct {
-	host   string
-	port   int
-	dbFile string
-	driver string
-	// store is where content items are kept; "" is sqlite, opened when it is first used.
-	store       string
-	contentFile string
-	journal     string
-	synchronous string
-	postgres    postgresConfig
+	host, dbFile, driver string
+	port                 int
+	// store is "sqlite", "postgres" or "", which is SQLite, opened at the first request that needs it.
+	store                             string
+	contentFile, journal, synchronous string
+	// client is "pgx" or "lib/pq", tx "statements" or "function".
+	client, databaseURL, tx string
+	pool, idle              int
+	prepare                 bool
 }
 
-type postgresConfig struct {
-	client string
-	url    string
-	// pool is the most connections at a time.
-	pool int
-	// prepare tells whether statements are prepared on the server, once per connection.
-	prepare bool
-	// tx is how pgbench's transaction is asked for.
-	tx string
-	// idle is how many connections lib/pq keeps while they are idle.
-	idle int
-}
-
-// readConfig reads the environment. The error names the variable, its value and what it may be.
+// readConfig fails with one line that names the first wrong variable, its value and the remedy.
 func readConfig() (config, error) {
 	var env environment
 	if env.integer("WORKERS", 1, 256) != 1 {
@@ -49,25 +35,23 @@ func readConfig() (config, error) {
 		contentFile: env.text("CONTENT_FILE", "content.db"),
 		journal:     env.oneOf("SQLITE_JOURNAL", "", "wal", "delete"),
 		synchronous: env.oneOf("SQLITE_SYNCHRONOUS", "", "normal", "full", "off", "extra"),
-		postgres: postgresConfig{
-			client:  env.oneOf("POSTGRES_CLIENT", " on go", "pgx", "lib/pq"),
-			url:     env.text("DATABASE_URL", "postgres://postgres@127.0.0.1:5432/postgres"),
-			pool:    env.integer("POSTGRES_POOL", 10, 1_000),
-			prepare: env.oneOf("POSTGRES_PREPARE", "", "true", "false") == "true",
-			tx:      env.oneOf("POSTGRES_TX", "", "statements", "function"),
-		},
+		client:      env.oneOf("POSTGRES_CLIENT", " on go", "pgx", "lib/pq"),
+		databaseURL: env.text("DATABASE_URL", "postgres://postgres@127.0.0.1:5432/postgres"),
+		tx:          env.oneOf("POSTGRES_TX", "", "statements", "function"),
+		pool:        env.integer("POSTGRES_POOL", 10, 1_000),
+		prepare:     env.oneOf("POSTGRES_PREPARE", "", "true", "false") == "true",
 	}
-	c.postgres.idle = env.integer("POSTGRES_IDLE", c.postgres.pool, 1_000)
-	if os.Getenv("POSTGRES_IDLE") != "" && c.postgres.client != "lib/pq" {
+	c.idle = env.integer("POSTGRES_IDLE", c.pool, 1_000)
+	if os.Getenv("POSTGRES_IDLE") != "" && c.client != "lib/pq" {
 		env.mistake("POSTGRES_IDLE", " only lib/pq has it: leave it out")
 	}
-	if store := env.oneOf("STORE", "", "sqlite", "postgres"); os.Getenv("STORE") != "" {
-		c.store = store
+	if os.Getenv("STORE") != "" {
+		c.store = env.oneOf("STORE", "", "sqlite", "postgres")
 	}
 	return c, env.err
 }
 
-// environment reads variables, an empty one as if it were not set, and remembers the first mistake.
+// environment reads variables and remembers the first mistake. An empty variable counts as not set.
 type environment struct{ err error }
 
 func (e *environment) mistake(name, remedy string) {
@@ -76,23 +60,23 @@ func (e *environment) mistake(name, remedy string) {
 	}
 }
 
-func (e *environment) text(name, otherwise string) string {
+func (e *environment) text(name, preset string) string {
 	if value := os.Getenv(name); value != "" {
 		return value
 	}
-	return otherwise
+	return preset
 }
 
 // integer reads one from 1 to most.
-func (e *environment) integer(name string, otherwise, most int) int {
-	value, err := strconv.ParseUint(e.text(name, strconv.Itoa(otherwise)), 10, 31)
-	if err != nil || value < 1 || int(value) > most {
+func (e *environment) integer(name string, preset, most int) int {
+	value, err := strconv.Atoi(e.text(name, strconv.Itoa(preset)))
+	if err != nil || value < 1 || value > most {
 		e.mistake(name, fmt.Sprintf(" set it to an integer from 1 to %d", most))
 	}
-	return int(value)
+	return value
 }
 
-// oneOf reads one of choices, the first where none is set; where says for what they are all.
+// oneOf reads one of choices, of which the first is the default; where says what they depend on.
 func (e *environment) oneOf(name, where string, choices ...string) string {
 	value := e.text(name, choices[0])
 	if !slices.Contains(choices, value) {

@@ -1,155 +1,204 @@
 package main
 
 import (
-	_ "embed"
-	"encoding/hex"
+	"context"
+	"encoding/json"
+	"fmt"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/oklog/ulid/v2"
 )
 
 const (
 	maxLimit     = 100 // items in a page of GET /content
-	defaultLimit = "20"
+	defaultLimit = 20
 	maxUsers     = 100 // of GET /users
 )
 
-// Made by openapi.ts, which build.sh calls.
-var (
-	//go:embed build/openapi.json
-	openAPI []byte
-	//go:embed build/docs.html
-	docs []byte
-	//go:embed build/openapi-postgres.json
-	postgresOpenAPI []byte
-	//go:embed build/docs-postgres.html
-	postgresDocs []byte
-)
+// A draft is what a client says of a content.
+type draft struct {
+	Title  string          `json:"title"`
+	Body   string          `json:"body"`
+	Author string          `json:"author"`
+	Status string          `json:"status"`
+	Data   json.RawMessage `json:"data"` // any JSON, stored as text
+}
 
-// A page is an answer to GET /content; next is null where there is no further one.
+type newContent struct {
+	ID string `json:"id"`
+	draft
+}
+
+// A content is one item as it is stored and answered, times in ISO 8601, UTC.
+type content struct {
+	newContent
+	CreatedAt string `json:"created_at"`
+	UpdatedAt string `json:"updated_at"`
+}
+
+// fields are what the columns of a row are scanned into.
+func (c *content) fields() []any {
+	data := (*[]byte)(&c.Data)
+	return []any{&c.ID, &c.Title, &c.Body, &c.Author, &c.Status, data, &c.CreatedAt, &c.UpdatedAt}
+}
+
+type newUser struct {
+	Name  string `json:"name"`
+	Email string `json:"email"`
+}
+
+type user struct {
+	ID int64 `json:"id"`
+	newUser
+}
+
+func (u *user) fields() []any { return []any{&u.ID, &u.Name, &u.Email} }
+
+// A page is an answer to GET /content; Next is nil if there is no further one.
 type page struct {
 	Items []content `json:"items"`
 	Next  *string   `json:"next"`
 }
 
-// contentRoutes mounts the content API.
-func contentRoutes(mux *http.ServeMux, stores *storeOpener) {
-	mux.Handle("POST /content", answer(http.StatusCreated, stores.usingBody(createContent)))
-	mux.Handle("GET /content", answer(http.StatusOK, stores.using(listContents)))
-	mux.Handle("GET /content/{id}", answer(http.StatusOK, stores.using(readContent)))
-	mux.Handle("PUT /content/{id}", answer(http.StatusOK, stores.usingBody(updateContent)))
-	mux.Handle("DELETE /content/{id}", answer(http.StatusNoContent, stores.using(removeContent)))
-	mux.Handle("GET /users", answer(http.StatusOK, stores.using(listUsers)))
-	mux.Handle("POST /users", answer(http.StatusCreated, stores.usingBody(addUser)))
+func contentRoutes(mux *http.ServeMux, s stored) {
+	mux.Handle("POST /content", s.answer(http.StatusCreated, createContent))
+	mux.Handle("GET /content", s.answer(http.StatusOK, listContents))
+	mux.Handle("GET /content/{id}", s.answer(http.StatusOK, readContent))
+	mux.Handle("PUT /content/{id}", s.answer(http.StatusOK, updateContent))
+	mux.Handle("DELETE /content/{id}", s.answer(http.StatusNoContent, removeContent))
+	mux.Handle("GET /users", s.answer(http.StatusOK, listUsers))
+	mux.Handle("POST /users", s.answer(http.StatusCreated, addUser))
 }
 
-// describe mounts the description of the endpoints.
-func describe(mux *http.ServeMux, openAPI, docs []byte) {
-	mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, _ *http.Request) {
-		send(w, http.StatusOK, "application/json", openAPI)
-	})
-	mux.HandleFunc("GET /docs", func(w http.ResponseWriter, _ *http.Request) {
-		send(w, http.StatusOK, "text/html; charset=utf-8", docs)
-	})
-}
-
-func createContent(s *store, _ *http.Request, body any) (any, error) {
-	c, err := contentOf(body, newContent)
-	if err != nil {
+func createContent(ctx context.Context, db database, r *http.Request) (any, error) {
+	c := content{newContent: newContent{ulid.Make().String(), defaultDraft()}, CreatedAt: now()}
+	if err := readJSON(r, &c.newContent); err != nil {
 		return nil, err
 	}
-	if c.ID == "" {
-		c.ID = ulid.Make().String()
+	if !ulidPattern.MatchString(c.ID) {
+		return nil, invalid("id must be a ULID")
 	}
-	c.CreatedAt = now()
+	if err := c.check(); err != nil {
+		return nil, err
+	}
 	c.UpdatedAt = c.CreatedAt
-	return c, s.create(c)
+	_, err := db.exec(ctx, "INSERT INTO content VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+		c.ID, c.Title, c.Body, c.Author, c.Status, string(c.Data), c.CreatedAt, c.UpdatedAt)
+	return c, err
 }
 
-func readContent(s *store, r *http.Request) (any, error) {
+func readContent(ctx context.Context, db database, r *http.Request) (any, error) {
 	id, err := idOf(r)
 	if err != nil {
 		return nil, err
 	}
-	return s.read(id)
+	return queryOne(ctx, db, (*content).fields, "SELECT * FROM content WHERE id = $1", id)
 }
 
-func updateContent(s *store, r *http.Request, body any) (any, error) {
+func updateContent(ctx context.Context, db database, r *http.Request) (any, error) {
 	id, err := idOf(r)
 	if err != nil {
 		return nil, err
 	}
-	c, err := contentOf(body, draft)
-	if err != nil {
+	d := defaultDraft()
+	if err := readJSON(r, &d); err != nil {
 		return nil, err
 	}
-	c.ID, c.UpdatedAt = id, now()
-	return s.update(c)
+	if err := d.check(); err != nil {
+		return nil, err
+	}
+	return queryOne(ctx, db, (*content).fields, `UPDATE content
+		SET title = $1, body = $2, author = $3, status = $4, data = $5, updated_at = $6 WHERE id = $7 RETURNING *`,
+		d.Title, d.Body, d.Author, d.Status, string(d.Data), now(), id)
 }
 
-func removeContent(s *store, r *http.Request) (any, error) {
+func removeContent(ctx context.Context, db database, r *http.Request) (any, error) {
 	id, err := idOf(r)
 	if err != nil {
 		return nil, err
 	}
-	return nil, s.remove(id)
+	changed, err := db.exec(ctx, "DELETE FROM content WHERE id = $1", id)
+	if err == nil && changed == 0 {
+		return nil, errNotFound
+	}
+	return nil, err
 }
 
-func listContents(s *store, r *http.Request) (any, error) {
-	limit, err := integer("limit", parameter(r, "limit", defaultLimit), 1, maxLimit)
-	if err != nil {
-		return nil, err
+func listContents(ctx context.Context, db database, r *http.Request) (any, error) {
+	query, limit, err := r.URL.Query(), defaultLimit, error(nil)
+	if query.Has("limit") {
+		if limit, err = integer("limit", query.Get("limit"), maxLimit); err != nil {
+			return nil, err
+		}
 	}
-	after := parameter(r, "after", "")
-	if after != "" && !ulidPattern.MatchString(after) {
-		return nil, statusError{http.StatusBadRequest, "after must be a ULID, not " + quote(after)}
+	after := query.Get("after")
+	if after != "" {
+		if err := checkULID("after", after); err != nil {
+			return nil, err
+		}
 	}
-	items, err := s.list(after, limit+1) // one more than asked for tells whether there is a next page
+	items, err := queryAll(ctx, db, (*content).fields,
+		"SELECT * FROM content WHERE id > $1 ORDER BY id LIMIT $2", after, limit+1) // one more tells whether there is a next page
 	if err != nil || len(items) <= limit {
 		return page{Items: items}, err
 	}
-	return page{Items: items[:limit], Next: &items[limit-1].ID}, nil
+	return page{items[:limit], &items[limit-1].ID}, nil
 }
 
-func listUsers(s *store, _ *http.Request) (any, error) { return s.users(maxUsers) }
+func listUsers(ctx context.Context, db database, _ *http.Request) (any, error) {
+	return queryAll(ctx, db, (*user).fields, `SELECT id, name, email FROM "user" ORDER BY id LIMIT $1`, maxUsers)
+}
 
-func addUser(s *store, _ *http.Request, body any) (any, error) {
-	u, err := userOf(body)
-	if err != nil {
+func addUser(ctx context.Context, db database, r *http.Request) (any, error) {
+	var u newUser
+	if err := readJSON(r, &u); err != nil {
 		return nil, err
 	}
-	return s.addUser(u)
+	if !isText(u.Name, 200) || !isText(u.Email, 200) {
+		return nil, invalid("name and email must have 1 to 200 characters")
+	}
+	return queryOne(ctx, db, (*user).fields,
+		`INSERT INTO "user" (name, email) VALUES ($1, $2) RETURNING id, name, email`, u.Name, u.Email)
 }
 
 func now() string { return time.Now().UTC().Format("2006-01-02T15:04:05.000Z") }
 
+var ulidPattern = regexp.MustCompile("^[0-7][0-9A-HJKMNP-TV-Z]{25}$")
+
+func checkULID(name, text string) error {
+	if ulidPattern.MatchString(text) {
+		return nil
+	}
+	return httpError{http.StatusBadRequest, fmt.Sprintf("%s must be a ULID, not %q", name, text)}
+}
+
 func idOf(r *http.Request) (string, error) {
 	id := r.PathValue("id")
-	if !ulidPattern.MatchString(id) {
-		return "", statusError{http.StatusBadRequest, "id must be a ULID, not " + quote(id)}
-	}
-	return id, nil
+	return id, checkULID("id", id)
 }
 
-// parameter returns the first value of a parameter of the query. As browsers do, and net/url does not, it lets stand what is
-// no escape.
-func parameter(r *http.Request, name, otherwise string) string {
-	for pair := range strings.SplitSeq(r.URL.RawQuery, "&") {
-		if key, value, _ := strings.Cut(pair, "="); decode(key) == name {
-			return decode(value)
-		}
+// defaultDraft has what counts for fields that a client does not send.
+func defaultDraft() draft { return draft{Status: "draft", Data: json.RawMessage("null")} }
+
+func (d draft) check() error {
+	switch {
+	case !isText(d.Title, 200), !isText(d.Author, 200):
+		return invalid("title and author must have 1 to 200 characters")
+	case !isText(d.Body, 50_000):
+		return invalid("body must have 1 to 50000 characters")
+	case !slices.Contains([]string{"draft", "published", "archived"}, d.Status):
+		return invalid("status must be draft, published or archived")
 	}
-	return otherwise
+	return nil
 }
 
-var escaped = regexp.MustCompile("%[0-9A-Fa-f]{2}")
-
-func decode(text string) string {
-	return escaped.ReplaceAllStringFunc(strings.ReplaceAll(text, "+", " "), func(code string) string {
-		character, _ := hex.DecodeString(code[1:])
-		return string(character)
-	})
+// isText refuses U+0000, which Postgres cannot store.
+func isText(text string, most int) bool {
+	length := utf8.RuneCountInString(text)
+	return length >= 1 && length <= most && !strings.Contains(text, "\x00")
 }

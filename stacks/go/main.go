@@ -1,4 +1,4 @@
-// Command server is the benchmark's server in Go: net/http and html/template, with SQLite by database/sql.
+// Command server is the benchmark's server in Go: net/http and html/template, with SQLite and Postgres.
 package main
 
 import (
@@ -8,25 +8,17 @@ import (
 	"log"
 	"net"
 	"net/http"
-	"net/netip"
 	"os/signal"
 	"strconv"
+	"sync"
 	"syscall"
 	"time"
 )
 
-// What every server grants a client, as shared/limits.ts has it.
 const (
-	headerBytes    = 16_384
-	headersTimeout = 10 * time.Second
-	requestTimeout = 30 * time.Second
-	idleTimeout    = 10 * time.Second
-)
-
-const (
-	// readTime lets what had arrived when the server was told to stop be read: Shutdown closes connections that look idle.
-	readTime = 500 * time.Millisecond
-	// grace is how long requests in flight may take to end after that.
+	// drain is how long a stopped server still reads: Shutdown closes connections whose next request has arrived, but is not read yet.
+	drain = 500 * time.Millisecond
+	// grace is how long requests in flight may take after that.
 	grace = 4 * time.Second
 )
 
@@ -37,71 +29,55 @@ func main() {
 	}
 }
 
-// run serves until it is told to stop. Its errors are mistakes of whoever started it, one line each.
+// run serves until SIGTERM or SIGINT. Its errors are configuration mistakes, one line each.
 func run() error {
-	config, err := readConfig()
+	c, err := readConfig()
 	if err != nil {
 		return err
 	}
-	people, err := openPeople(config.driver, config.dbFile)
+	p, err := openPeople(c.driver, c.dbFile)
 	if err != nil {
 		return err
 	}
-	defer people.close()
-	stores := &storeOpener{open: func() (database, error) {
-		if config.store == "postgres" {
-			return openPostgres(config.postgres)
-		}
-		return openSQLiteStore(config)
-	}}
-	defer stores.close()
-	if config.store != "" {
-		if _, err := stores.get(); err != nil {
+	open := sync.OnceValues(func() (database, error) { return openDatabase(c) })
+	if c.store != "" {
+		if _, err := open(); err != nil {
 			return err
 		}
 	}
-	listener, err := listen(config.host, config.port)
+	listener, err := listen(c.host, c.port)
 	if err != nil {
 		return err
 	}
-	server := &http.Server{
-		Handler:                      routes(config, people, stores, identify(config, people.sqliteVersion)),
-		DisableGeneralOptionsHandler: true, // or OPTIONS * would not be a 404
-		MaxHeaderBytes:               headerBytes,
-		ReadHeaderTimeout:            headersTimeout,
-		ReadTimeout:                  requestTimeout,
-		IdleTimeout:                  idleTimeout,
+	server := &http.Server{ // the limits of every server of this benchmark, as shared/limits.ts has them
+		Handler:           routes(c, p, open),
+		MaxHeaderBytes:    16_384,
+		ReadHeaderTimeout: 10 * time.Second,
+		ReadTimeout:       30 * time.Second,
+		IdleTimeout:       10 * time.Second,
 	}
-	told, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
+	signalled, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
 	select {
 	case err := <-failed:
 		return err
-	case <-told.Done():
+	case <-signalled.Done():
 	}
-	time.Sleep(readTime)
-	ending, cancel := context.WithTimeout(context.Background(), grace)
+	time.Sleep(drain)
+	ctx, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
-	_ = server.Shutdown(ending) // what has not ended by then is cut
+	_ = server.Shutdown(ctx) // fails if requests take longer than grace: they are cut
 	return nil
 }
 
-// listen takes the port, and on no more addresses than it is told.
 func listen(host string, port int) (net.Listener, error) {
-	network := "tcp"
-	if address, err := netip.ParseAddr(host); err == nil && address.Is4() {
-		network = "tcp4" // for "tcp", 0.0.0.0 means all addresses of IPv6 too
-	}
-	listener, err := net.Listen(network, net.JoinHostPort(host, strconv.Itoa(port)))
+	listener, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(port)))
 	if err == nil {
 		return listener, nil
 	}
 	reason := fmt.Sprintf("cannot be listened on (%v)", err)
-	if number, ok := errors.AsType[syscall.Errno](err); ok {
-		reason = fmt.Sprintf("cannot be listened on (%v)", number)
-	}
 	if errors.Is(err, syscall.EADDRINUSE) {
 		reason = "is taken"
 	}

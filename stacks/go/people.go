@@ -6,60 +6,107 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"reflect"
 	"runtime"
 )
 
-// maxSize is the most rows that one request may ask for.
-const maxSize = 500
+type person5 struct {
+	ID        int64  `json:"id"`
+	FirstName string `json:"first_name"`
+	LastName  string `json:"last_name"`
+	Email     string `json:"email"`
+	Phone     string `json:"phone"`
+	CreatedAt string `json:"created_at"`
+}
+
+// fields are what the columns of a row are scanned into.
+func (p *person5) fields() []any {
+	return []any{&p.ID, &p.FirstName, &p.LastName, &p.Email, &p.Phone, &p.CreatedAt}
+}
+
+type person30 struct {
+	ID                   int64   `json:"id"`
+	FirstName            string  `json:"first_name"`
+	LastName             string  `json:"last_name"`
+	Email                string  `json:"email"`
+	Phone                string  `json:"phone"`
+	DateOfBirth          string  `json:"date_of_birth"`
+	Gender               string  `json:"gender"`
+	Address              string  `json:"address"`
+	City                 string  `json:"city"`
+	State                string  `json:"state"`
+	ZipCode              string  `json:"zip_code"`
+	Country              string  `json:"country"`
+	Occupation           string  `json:"occupation"`
+	Company              string  `json:"company"`
+	Salary               float64 `json:"salary"`
+	EducationLevel       string  `json:"education_level"`
+	MaritalStatus        string  `json:"marital_status"`
+	NumberOfChildren     int64   `json:"number_of_children"`
+	HeightCm             float64 `json:"height_cm"`
+	WeightKg             float64 `json:"weight_kg"`
+	BloodType            string  `json:"blood_type"`
+	EyeColor             string  `json:"eye_color"`
+	HairColor            string  `json:"hair_color"`
+	FavoriteColor        string  `json:"favorite_color"`
+	Hobbies              string  `json:"hobbies"`
+	Languages            string  `json:"languages"`
+	SocialSecurityNumber string  `json:"social_security_number"`
+	PassportNumber       string  `json:"passport_number"`
+	DriverLicense        string  `json:"driver_license"`
+	EmergencyContact     string  `json:"emergency_contact"`
+	CreatedAt            string  `json:"created_at"`
+}
+
+func (p *person30) fields() []any {
+	return []any{
+		&p.ID, &p.FirstName, &p.LastName, &p.Email, &p.Phone, &p.DateOfBirth, &p.Gender, &p.Address, &p.City, &p.State,
+		&p.ZipCode, &p.Country, &p.Occupation, &p.Company, &p.Salary, &p.EducationLevel, &p.MaritalStatus,
+		&p.NumberOfChildren, &p.HeightCm, &p.WeightKg, &p.BloodType, &p.EyeColor, &p.HairColor, &p.FavoriteColor,
+		&p.Hobbies, &p.Languages, &p.SocialSecurityNumber, &p.PassportNumber, &p.DriverLicense, &p.EmergencyContact,
+		&p.CreatedAt,
+	}
+}
 
 // people is a read-only view of data.db.
 type people struct {
-	db            *sql.DB
 	sqliteVersion string
-	person5       *table
-	person30      *table
+	person5       *table[person5]
+	person30      *table[person30]
 }
 
-// openPeople opens file. The error says where it is missing or is not what createdb.ts writes.
+// openPeople opens a file that createdb.ts has written.
 func openPeople(driver, file string) (*people, error) {
 	if _, err := os.Stat(file); err != nil {
 		return nil, fmt.Errorf(`no database at "%s": make it with: bun createdb.ts --file %s`, file, file)
 	}
-	p := &people{db: openSQLite(driver, file, "ro", "query_only = 1")}
-	// Queries wait for nothing but a core: more connections than cores would only wait for each other.
-	p.db.SetMaxOpenConns(runtime.GOMAXPROCS(0))
-	p.db.SetMaxIdleConns(runtime.GOMAXPROCS(0))
-	if err := p.prepare(); err != nil {
-		p.close()
+	db := openSQLite(driver, file, "ro", "query_only = 1")
+	// A query waits for nothing but a core, so more connections than cores would only wait for each other.
+	db.SetMaxOpenConns(runtime.GOMAXPROCS(0))
+	db.SetMaxIdleConns(runtime.GOMAXPROCS(0))
+	var p people
+	var err error
+	if p.person5, err = openTable(db, "person5", (*person5).fields); err == nil {
+		p.person30, err = openTable(db, "person30", (*person30).fields)
+	}
+	if err == nil {
+		err = db.QueryRow("SELECT sqlite_version()").Scan(&p.sqliteVersion)
+	}
+	if err != nil {
 		return nil, fmt.Errorf(`"%s" cannot be used (%v): make it again with: bun createdb.ts --file %s`, file, err, file)
 	}
-	return p, nil
+	return &p, nil
 }
 
-func (p *people) prepare() (err error) {
-	if p.person5, err = openTable(p.db, "person5"); err != nil {
-		return err
-	}
-	if p.person30, err = openTable(p.db, "person30"); err != nil {
-		return err
-	}
-	return p.db.QueryRow("SELECT sqlite_version()").Scan(&p.sqliteVersion)
+// A table has ids without gaps.
+type table[T any] struct {
+	name         string
+	first, count int64
+	byID         *sql.Stmt
+	fields       func(*T) []any
 }
 
-func (p *people) close() { _ = p.db.Close() }
-
-// A table whose rows are read by their ids, which have no gaps.
-type table struct {
-	name  string
-	first int64
-	count int64
-	byID  *sql.Stmt
-	row   reflect.Type
-}
-
-func openTable(db *sql.DB, name string) (*table, error) {
-	t := &table{name: name}
+func openTable[T any](db *sql.DB, name string, fields func(*T) []any) (*table[T], error) {
+	t := &table[T]{name: name, fields: fields}
 	var last int64
 	bounds := db.QueryRow("SELECT coalesce(min(id), 0), coalesce(max(id), 0), count(*) FROM " + name)
 	if err := bounds.Scan(&t.first, &last, &t.count); err != nil {
@@ -69,63 +116,23 @@ func openTable(db *sql.DB, name string) (*table, error) {
 		return nil, fmt.Errorf("%s is empty or has gaps between its ids", name)
 	}
 	var err error
-	if t.row, err = rowType(db, name); err != nil {
-		return nil, err
-	}
 	t.byID, err = db.Prepare("SELECT * FROM " + name + " WHERE id = ?")
 	return t, err
 }
 
-// goTypes has what a column of data.db is read into.
-var goTypes = map[string]reflect.Type{
-	"INTEGER": reflect.TypeFor[int64](),
-	"REAL":    reflect.TypeFor[float64](),
-	"TEXT":    reflect.TypeFor[string](),
-}
-
-// rowType makes a struct with a field per column, as one would declare it by hand: encoding/json writes the fields of a
-// struct in their order, but the keys of a map in that of the alphabet.
-func rowType(db *sql.DB, table string) (reflect.Type, error) {
-	rows, err := db.Query("SELECT * FROM " + table + " LIMIT 0")
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close() // which gives back what may be the only connection
-	columns, err := rows.ColumnTypes()
-	if err != nil {
-		return nil, err
-	}
-	fields := make([]reflect.StructField, len(columns))
-	for i, column := range columns {
-		goType, ok := goTypes[column.DatabaseTypeName()]
-		if !ok {
-			return nil, fmt.Errorf("column %s of %s is neither INTEGER, REAL nor TEXT", column.Name(), table)
-		}
-		fields[i] = reflect.StructField{
-			Name: fmt.Sprintf("Column%d", i),
-			Type: goType,
-			Tag:  reflect.StructTag(fmt.Sprintf("json:%q", column.Name())),
-		}
-	}
-	return reflect.StructOf(fields), nil
-}
-
-// randomRows returns a slice of rows, each by a query of its own, ids uniform over the rows that exist. Queries do not end
-// with their request, as they do not in the other servers: they take microseconds.
-func (t *table) randomRows(size int) (any, error) {
-	rows := reflect.MakeSlice(reflect.SliceOf(t.row), size, size)
-	fields := make([]any, t.row.NumField())
-	for i := range size {
-		for f := range fields {
-			fields[f] = rows.Index(i).Field(f).Addr().Interface()
-		}
+// randomRows reads each row by its own query, ids uniform over the rows that exist. No context ends a query: it takes
+// microseconds, and a context costs a goroutine for each.
+func (t *table[T]) randomRows(size int) ([]T, error) {
+	rows := make([]T, size)
+	for i := range rows {
 		id := t.first + rand.Int64N(t.count)
-		switch err := t.byID.QueryRow(id).Scan(fields...); {
-		case errors.Is(err, sql.ErrNoRows):
+		err := t.byID.QueryRow(id).Scan(t.fields(&rows[i])...)
+		if errors.Is(err, sql.ErrNoRows) {
 			return nil, fmt.Errorf("%s has lost its row %d", t.name, id)
-		case err != nil:
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
-	return rows.Interface(), nil
+	return rows, nil
 }

@@ -4,7 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
-	"strings"
+	"fmt"
+	"net/url"
 
 	"github.com/mattn/go-sqlite3"
 	"modernc.org/sqlite"
@@ -16,21 +17,39 @@ var sqliteDrivers = map[string]driver.Driver{
 	"modernc": &sqlite.Driver{},
 }
 
-// sqlitePragmas set what the drivers' builds of SQLite would set differently.
-var sqlitePragmas = []string{"cache_size = -16000", "mmap_size = 0"}
+// sqliteSchema is that of shared/stores/migrations.ts, and its number.
+const sqliteSchema = `BEGIN IMMEDIATE;
+	CREATE TABLE IF NOT EXISTS content (
+		id TEXT PRIMARY KEY, title TEXT NOT NULL, body TEXT NOT NULL, author TEXT NOT NULL, status TEXT NOT NULL,
+		data TEXT NOT NULL, created_at TEXT NOT NULL, updated_at TEXT NOT NULL
+	) STRICT;
+	CREATE TABLE IF NOT EXISTS user (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, email TEXT NOT NULL) STRICT;
+	PRAGMA user_version = 2;
+	COMMIT`
 
-// openSQLite opens a pool of connections to a file. It looks at the file when it is first used. The mode is that of
-// sqlite.org/uri.html: ro to read, rwc to write and make what is missing.
+// openSQLiteDatabase opens a file to write. It has one connection, as the FAQ of mattn/go-sqlite3 recommends: several would
+// wait for each other's locks by sleeping.
+func openSQLiteDatabase(c config) (database, error) {
+	pool := openSQLite(c.driver, c.contentFile, "rwc",
+		"busy_timeout = 5000", "journal_mode = "+c.journal, "synchronous = "+c.synchronous)
+	pool.SetMaxOpenConns(1)
+	if _, err := pool.Exec(sqliteSchema); err != nil {
+		return nil, fmt.Errorf(`CONTENT_FILE "%s" cannot be written (%v): set it to a file that can`, c.contentFile, err)
+	}
+	return newSQLDatabase(pool, true), nil
+}
+
+// openSQLite opens a pool of connections to a file, in a mode of sqlite.org/uri.html. The file is opened at the first query.
 func openSQLite(name, file, mode string, pragmas ...string) *sql.DB {
-	escaped := strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(file)
 	return sql.OpenDB(sqliteConnector{
-		driver:  sqliteDrivers[name],
-		dsn:     "file:" + escaped + "?mode=" + mode,
-		pragmas: append(pragmas, sqlitePragmas...),
+		driver: sqliteDrivers[name],
+		// database/sql never uses a connection from two goroutines at once, so mattn needs no mutex; modernc ignores this.
+		dsn:     "file:" + url.PathEscape(file) + "?_mutex=no&mode=" + mode,
+		pragmas: append(pragmas, "cache_size = -16000", "mmap_size = 0"),
 	})
 }
 
-// A sqliteConnector opens connections that all have the same pragmas, by any driver.
+// A sqliteConnector opens connections with the same pragmas by any driver.
 type sqliteConnector struct {
 	driver  driver.Driver
 	dsn     string

@@ -9,12 +9,7 @@ require "action_controller/railtie"
 require "action_view/railtie"
 Bundler.require(*Rails.groups)
 
-require_relative "../lib/date_header"
-require_relative "../lib/ecma_json"
-require_relative "../lib/failure"
-require_relative "../lib/flat_query_parser"
 require_relative "../lib/json_exceptions"
-require_relative "../lib/ulid"
 
 module HttpBenchmark
   # What does not depend on the environment; the rest is in environments/production.rb.
@@ -22,21 +17,27 @@ module HttpBenchmark
     config.load_defaults 6.1
     config.api_only = true
 
-    # Only content-length, content-type and date are sent.
+    # Only content-length and content-type are sent.
     config.action_dispatch.default_headers = {}
     config.middleware.delete Rack::Runtime
     config.middleware.delete ActionDispatch::RequestId
     config.middleware.delete Rack::ConditionalGet
     config.middleware.swap Rack::ETag, Rack::ContentLength
-    config.middleware.insert_before 0, DateHeader
 
     # JsonExceptions logs what is the server's fault; DebugExceptions would log each 404.
     config.middleware.delete ActionDispatch::DebugExceptions
     config.exceptions_app = JsonExceptions.new
+    config.action_dispatch.rescue_responses.merge!(
+      "ActionController::UnpermittedParameters" => :unprocessable_entity,
+      "ActiveRecord::RecordNotUnique" => :conflict
+    )
+
+    # A body has no other fields than those that are described, and the arrays in it stay as they are.
+    config.action_controller.action_on_unpermitted_parameters = :raise
+    config.action_dispatch.perform_deep_munge = false
 
     # The tables are person5, person30, content and user.
     config.active_record.pluralize_table_names = false
-    config.active_support.escape_html_entities_in_json = false
 
     # Rails asks for one. It signs nothing: there are neither cookies nor sessions.
     config.secret_key_base = SecureRandom.hex(64)

@@ -1,9 +1,6 @@
 # frozen_string_literal: true
 
-class ContentsController < ApplicationController
-  include JsonBody
-  include Stored
-
+class ContentsController < StoredController
   MAX_LIMIT = 100
   DEFAULT_LIMIT = "20"
 
@@ -11,30 +8,26 @@ class ContentsController < ApplicationController
 
   def index
     limit = integer(:limit, MAX_LIMIT, DEFAULT_LIMIT)
+    after = params.fetch(:after, "").to_s
+    check_ulid :after, after unless after.empty?
     contents = Content.after(after).limit(limit + 1).to_a # one more tells whether there is a next page
     items = contents.first(limit)
-    render_json({ items: items.map(&:to_h), next: (items.last.id if contents.size > limit) })
+    render json: { items:, next: (items.last.id if contents.size > limit) }
   end
 
   def show
-    render_json Content.find(params[:id]).to_h
+    render json: Content.find(params[:id])
   end
 
   def create
-    draft = NewContent.read(json)
-    render_json Content.create!(draft.to_h).to_h, status: :created
-  rescue ActiveRecord::RecordNotUnique
-    raise Failure.new(409, "there is a content #{draft.id} already")
+    render json: Content.create!(draft(:id)), status: :created
   end
 
   def update
-    draft = Draft.read(json)
-    content = Content.find(params[:id])
-    content.update!(draft.to_h)
-    render_json content.to_h
+    render json: Content.replace(params[:id], draft)
   end
 
-  # `destroy` would not tell whether there was one.
+  # `destroy` would read it first.
   def destroy
     raise ActiveRecord::RecordNotFound if Content.delete(params[:id]).zero?
 
@@ -43,19 +36,19 @@ class ContentsController < ApplicationController
 
   private
 
-  def check_id
-    check_ulid :id, params[:id]
+  # `data` is any JSON, for which strong parameters have no filter.
+  def draft(*more)
+    data = request.request_parameters.delete(:data)
+    permit(:title, :body, :author, :status, *more).to_h.merge(data:)
   end
 
-  def after
-    id = params.fetch(:after, "")
-    check_ulid :after, id unless id.empty?
-    id
+  def check_id
+    check_ulid :id, params[:id]
   end
 
   def check_ulid(name, text)
     return if text.match?(Ulid::PATTERN)
 
-    raise ActionController::BadRequest, "#{name} must be a ULID, not #{JSON.generate(text)}"
+    raise ActionController::BadRequest, "#{name} must be a ULID, not #{text.inspect}"
   end
 end

@@ -1,16 +1,13 @@
 # frozen_string_literal: true
 
-class UsersController < ApplicationController
-  include JsonBody
-  include Stored
-
+class UsersController < StoredController
   MAX_USERS = 100
 
   def index
-    render_json User.order(:id).limit(MAX_USERS).map(&:attributes)
+    render json: User.order(:id).limit(MAX_USERS)
   end
 
   def create
-    render_json User.create!(NewUser.read(json).attributes).attributes, status: :created
+    render json: User.create!(permit(:name, :email)), status: :created
   end
 end

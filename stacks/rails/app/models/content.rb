@@ -1,15 +1,48 @@
 # frozen_string_literal: true
 
 class Content < ContentRecord
-  # Rails would store times in another form than the other servers.
+  STATUSES = %w[draft published archived].freeze
+
+  # The statement of the other servers. `update!` would send four: SELECT, BEGIN, UPDATE and COMMIT.
+  UPDATE = <<~SQL
+    UPDATE content SET title = :title, body = :body, author = :author, status = :status, data = :data, updated_at = :now
+    WHERE id = :id RETURNING *
+  SQL
+
+  # Any JSON, null too, as text.
+  class JsonText < ActiveRecord::Type::Json
+    def serialize(value)
+      ActiveSupport::JSON.encode(value)
+    end
+  end
+
+  # Every column is written, also where its value is the default: `data` may be nil, which is JSON's null.
+  self.partial_writes = false
+  # Rails would write times in another form than the other servers.
   self.record_timestamps = false
-  before_save { self.updated_at = Time.now.utc.iso8601(3) }
-  before_create { self.created_at = updated_at }
+  before_create { self.created_at = self.updated_at = self.class.now }
 
-  scope :after, ->(id) { where.not(id: ..id).order(:id) }
+  attribute :id, default: -> { Ulid.generate }
+  attribute :status, default: "draft"
+  attribute :data, JsonText.new
 
-  # As it is answered: data is kept as JSON.
-  def to_h
-    self.class.column_names.index_with { |name| self[name] }.merge("data" => EcmaJson::Text.new(data))
+  validates :id, format: Ulid::PATTERN
+  validates :title, :author, text: { maximum: 200 }
+  validates :body, text: { maximum: 50_000 }
+  validates :status, inclusion: STATUSES
+
+  scope :after, ->(id) { where(arel_table[:id].gt(id)).order(:id) }
+
+  class << self
+    # Replaces what a client says of a content.
+    def replace(id, draft)
+      content = new(draft.merge(id:)).tap(&:validate!)
+      values = content.attributes.symbolize_keys.merge(data: content.data.to_json, now:)
+      find_by_sql([UPDATE, values]).first || raise(ActiveRecord::RecordNotFound)
+    end
+
+    def now
+      Time.now.utc.iso8601(3)
+    end
   end
 end

@@ -6,55 +6,33 @@ class ContentRecord < ApplicationRecord
 
   connects_to database: { writing: :content }
 
-  class Unusable < StandardError; end
-
-  # Each is applied once, as shared/stores/migrations.ts has them.
-  MIGRATIONS = [
-    <<~SQL,
-      CREATE TABLE content (
-        id TEXT PRIMARY KEY, title TEXT NOT NULL, body TEXT NOT NULL, author TEXT NOT NULL, status TEXT NOT NULL,
-        data TEXT NOT NULL, created_at TEXT NOT NULL, updated_at TEXT NOT NULL
-      ) STRICT
-    SQL
-    "CREATE TABLE user (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, email TEXT NOT NULL) STRICT"
-  ].freeze
+  # The tables of shared/stores/migrations.ts, and their number.
+  SCHEMA = <<~SQL
+    BEGIN IMMEDIATE;
+    CREATE TABLE IF NOT EXISTS content (
+      id TEXT PRIMARY KEY, title TEXT NOT NULL, body TEXT NOT NULL, author TEXT NOT NULL, status TEXT NOT NULL,
+      data TEXT NOT NULL, created_at TEXT NOT NULL, updated_at TEXT NOT NULL
+    ) STRICT;
+    CREATE TABLE IF NOT EXISTS user (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, email TEXT NOT NULL) STRICT;
+    PRAGMA user_version = 2;
+    COMMIT;
+  SQL
 
   class << self
-    # Lends this thread the connection, for the block only: others wait for it.
+    # Lends this thread the connection for the block only, because others wait for it.
     def lend
-      open_store
-      yield
-    ensure
-      connection_pool.release_connection
+      connection_pool.with_connection do |connection|
+        connection.raw_connection.execute_batch(SCHEMA) unless @prepared
+        @prepared = true
+        yield
+      end
     end
 
-    # Ends the program with one line where the store cannot be used.
+    # Ends the program with one line if the store cannot be used.
     def check
       lend { nil }
-    rescue Unusable => e
-      abort e.message
-    end
-
-    private
-
-    def open_store
-      connection
-      @migrated ||= migrate(connection.raw_connection)
-    rescue ActiveRecord::ConnectionTimeoutError
-      raise
     rescue ActiveRecord::ActiveRecordError, SQLite3::Exception, SystemCallError => e
-      file = Settings::CONTENT_FILE
-      raise Unusable, "CONTENT_FILE \"#{file}\" cannot be written (#{e.message}): set it to a file that can"
-    end
-
-    def migrate(database)
-      return true if database.user_version == MIGRATIONS.size
-
-      database.transaction(:immediate) do
-        MIGRATIONS.drop(database.user_version).each { |statement| database.execute(statement) }
-        database.user_version = MIGRATIONS.size
-      end
-      true
+      abort "CONTENT_FILE \"#{Settings::CONTENT_FILE}\" cannot be written (#{e.message}): set it to a file that can"
     end
   end
 end

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# What this server is and what it has used; the figures are those of all its processes.
+# What this server is and what all its processes have used.
 module Identity
   STARTED = Process.clock_gettime(Process::CLOCK_MONOTONIC) # before Puma forks
 
@@ -12,7 +12,8 @@ module Identity
         runtime: { name: "ruby", version: RUBY_VERSION },
         framework: { name: "rails", version: Rails.version },
         driver: { name: Settings::DRIVER, sqlite: },
-        store: store(sqlite),
+        store: { name: "sqlite", driver: "#{Settings::DRIVER} #{sqlite}", file: Settings::CONTENT_FILE,
+                 journal: Settings::JOURNAL, synchronous: Settings::SYNCHRONOUS },
         workers: Settings::WORKERS,
         pid: pids.first,
         uptimeSeconds: Process.clock_gettime(Process::CLOCK_MONOTONIC) - STARTED,
@@ -23,16 +24,6 @@ module Identity
 
     private
 
-    def store(sqlite)
-      {
-        name: "sqlite",
-        driver: "#{Settings::DRIVER} #{sqlite}",
-        file: Settings::CONTENT_FILE,
-        journal: Settings::JOURNAL,
-        synchronous: Settings::SYNCHRONOUS
-      }
-    end
-
     # This process, or Puma's supervisor and its workers, of which this is one.
     def pids
       return [Process.pid] if Settings::WORKERS == 1
@@ -41,7 +32,7 @@ module Identity
       [supervisor, *File.read("/proc/#{supervisor}/task/#{supervisor}/children").split.map(&:to_i)]
     end
 
-    # By the clock of a process that Linux counts in nanoseconds: its number is made as clock_getcpuclockid(3) makes it.
+    # Linux's own clock of a process; clock_getcpuclockid(3) makes its number in the same way.
     def cpu_us(pid)
       Process.clock_gettime((~pid << 3) | 2, :microsecond)
     end

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"mime"
+	"net/http"
+	"strconv"
+	"unicode/utf8"
+)
+
+// bodyBytes is the longest body of a request that is read.
+const bodyBytes = 102_400
+
+// answer makes a handler that answers with the JSON of what handle returns, or with its error.
+func answer(status int, handle func(*http.Request) (any, error)) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var text []byte
+		body, err := handle(r)
+		if err == nil && status != http.StatusNoContent {
+			text, err = json.Marshal(body)
+		}
+		switch {
+		case err != nil:
+			sendError(w, r, err)
+		case status == http.StatusNoContent:
+			w.WriteHeader(status)
+		default:
+			send(w, status, "application/json", text)
+		}
+	})
+}
+
+// sendError logs the cause of a 500, which the client is not told.
+func sendError(w http.ResponseWriter, r *http.Request, err error) {
+	e := httpErrorOf(err)
+	if e == errInternal {
+		log.Printf("%s %s: %v", r.Method, r.RequestURI, err)
+	}
+	if e.status == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", "1")
+	}
+	text, _ := json.Marshal(map[string]string{"error": e.message}) // cannot fail
+	send(w, e.status, "application/json", text)
+}
+
+// send sets Content-Length, because net/http would send a long body in chunks.
+func send(w http.ResponseWriter, status int, contentType string, body []byte) {
+	w.Header().Set("Content-Type", contentType)
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // fails if the client has gone
+}
+
+// readJSON reads the body of a request, which must have no other fields than into has.
+func readJSON(r *http.Request, into any) error {
+	if mediaType, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); mediaType != "application/json" {
+		return errContentType
+	}
+	text, err := io.ReadAll(r.Body)
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return errBodyTooLarge
+	}
+	if err != nil || !utf8.Valid(text) || !json.Valid(text) {
+		return errNotJSON
+	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(into); err != nil {
+		return invalid("%v", err)
+	}
+	return nil
+}
+
+// integer reads one from 1 to most.
+func integer(name, text string, most int) (int, error) {
+	value, err := strconv.Atoi(text)
+	if err != nil || value < 1 || value > most {
+		message := fmt.Sprintf("%s must be an integer from 1 to %d, not %q", name, most, text)
+		return 0, httpError{http.StatusBadRequest, message}
+	}
+	return value, nil
+}
