@@ -42,7 +42,8 @@ class PsycopgClient:
 @asynccontextmanager
 async def open_client(config: PostgresConfig) -> AsyncIterator[PsycopgClient]:
     logging.getLogger("psycopg.pool").setLevel(logging.ERROR)  # it warns of every connection that is lost
-    options = conninfo_to_dict(config.url).get("options", "")
+    given = conninfo_to_dict(config.url).get("options", "")
+    options = f"-c statement_timeout={tpcb.STATEMENT_SECONDS}s {given}".rstrip()  # PgBouncer takes no space at its end
     async with AsyncConnectionPool(
         config.url,
         min_size=0,
@@ -53,7 +54,7 @@ async def open_client(config: PostgresConfig) -> AsyncIterator[PsycopgClient]:
             "autocommit": True,
             "connect_timeout": tpcb.CONNECT_SECONDS,
             "cursor_factory": AsyncRawCursor,
-            "options": f"-c statement_timeout={tpcb.STATEMENT_SECONDS}s {options}",
+            "options": options,
             "prepare_threshold": 0 if config.prepare else None,
         },
     ) as pool:
