@@ -1,36 +1,31 @@
 """Everything that is set from outside, by environment variables."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-DRIVERS = ("sqlite3",)
-STORES = ("sqlite", "postgres")
-CLIENTS = ("asyncpg", "psycopg")
+# Values of SERVER: the framework and the HTTP server of each.
+SERVERS = {
+    "python-fastapi": ("fastapi", "uvicorn"),
+    "python-flask-bjoern": ("flask", "bjoern"),
+    "python-flask-granian": ("flask", "granian"),
+    "python-flask-waitress": ("flask", "waitress"),
+}
 
 
 class UsageError(Exception):
-    """A mistake of whoever starts the server: one line that names the value and the remedy."""
-
-
-@dataclass(frozen=True)
-class SqliteConfig:
-    """How content items are kept in SQLite."""
-
-    file: str
-    journal: str
-    synchronous: str
+    """A mistake in the configuration: one line that names the value and the remedy."""
 
 
 @dataclass(frozen=True)
 class PostgresConfig:
-    """How content items are kept in Postgres."""
+    """How FastAPI reaches the tables of pgbench."""
 
     client: str
     url: str
-    pool: int  # most connections at a time
+    pool: int  # maximum number of connections
     prepare: bool
-    tx: str  # how transactions of pgbench are asked
+    tx: str  # a transaction is asked by its five "statements", or by one call of a "function"
 
 
 @dataclass(frozen=True)
@@ -38,55 +33,56 @@ class Config:
     """What the environment says, checked."""
 
     server: str
+    framework: str
+    http_server: str
     host: str
     port: int
     db_file: str
     driver: str
     workers: int
-    store: str | None  # None is sqlite, opened when it is first used
-    sqlite: SqliteConfig
-    postgres: PostgresConfig
+    postgres: PostgresConfig | None
 
 
-def read_config(env: Mapping[str, str], servers: Iterable[str]) -> Config:
-    """Reads the environment; UsageError names the variable, its value and what it may be."""
+def read_config(env: Mapping[str, str]) -> Config:
+    """Raises UsageError, which names the variable, its value and what it may be."""
+
+    def one_of(name: str, *choices: str, where: str = "") -> str:
+        value = env.get(name) or choices[0]
+        if value not in choices:
+            raise UsageError(f'{name} is "{value}":{where} set it to one of {" ".join(choices)}')
+        return value
+
+    def integer(name: str, default: int, most: int) -> int:
+        text = env.get(name) or str(default)
+        if not re.fullmatch("[0-9]{1,9}", text) or not 1 <= int(text) <= most:
+            raise UsageError(f'{name} is "{text}": set it to an integer from 1 to {most}')
+        return int(text)
+
     server = env.get("SERVER", "")
-    if server not in servers:
-        raise UsageError(f'SERVER is "{server}": set it to one of {" ".join(servers)}')
+    if server not in SERVERS:
+        raise UsageError(f'SERVER is "{server}": set it to one of {" ".join(SERVERS)}')
+    framework, http_server = SERVERS[server]
+    workers = integer("WORKERS", 1, 256)
+    if workers > 1 and http_server == "waitress":
+        raise UsageError(
+            f'WORKERS is "{workers}": waitress has one process, '
+            "and Python does not use every core by threads: leave it out"
+        )
+    postgres = PostgresConfig(
+        client=one_of("POSTGRES_CLIENT", "asyncpg", "psycopg", where=" on python"),
+        url=env.get("DATABASE_URL") or "postgres://postgres@127.0.0.1:5432/postgres",
+        pool=integer("POSTGRES_POOL", 10, 1000),
+        prepare=one_of("POSTGRES_PREPARE", "true", "false") == "true",
+        tx=one_of("POSTGRES_TX", "statements", "function"),
+    )
     return Config(
         server=server,
+        framework=framework,
+        http_server=http_server,
         host=env.get("HOST") or "0.0.0.0",
-        port=_integer(env, "PORT", 3000, 65535),
+        port=integer("PORT", 3000, 65535),
         db_file=env.get("DB_FILE") or "data.db",
-        driver=_one_of(env, "SQLITE_DRIVER", DRIVERS, " on python"),
-        workers=_integer(env, "WORKERS", 1, 256),
-        store=_one_of(env, "STORE", STORES) if env.get("STORE") else None,
-        sqlite=SqliteConfig(
-            file=env.get("CONTENT_FILE") or "content.db",
-            journal=_one_of(env, "SQLITE_JOURNAL", ("wal", "delete")),
-            synchronous=_one_of(env, "SQLITE_SYNCHRONOUS", ("normal", "full", "off", "extra")),
-        ),
-        postgres=PostgresConfig(
-            client=_one_of(env, "POSTGRES_CLIENT", CLIENTS, " on python"),
-            url=env.get("DATABASE_URL") or "postgres://postgres@127.0.0.1:5432/postgres",
-            pool=_integer(env, "POSTGRES_POOL", 10, 1000),
-            prepare=_one_of(env, "POSTGRES_PREPARE", ("true", "false")) == "true",
-            tx=_one_of(env, "POSTGRES_TX", ("statements", "function")),
-        ),
+        driver=one_of("SQLITE_DRIVER", "sqlite3", where=" on python"),
+        workers=workers,
+        postgres=postgres if one_of("STORE", "sqlite", "postgres") == "postgres" else None,
     )
-
-
-def _one_of(env: Mapping[str, str], name: str, choices: tuple[str, ...], where: str = "") -> str:
-    """The first where none is set."""
-    value = env.get(name) or choices[0]
-    if value not in choices:
-        raise UsageError(f'{name} is "{value}":{where} set it to one of {" ".join(choices)}')
-    return value
-
-
-def _integer(env: Mapping[str, str], name: str, default: int, most: int) -> int:
-    text = env.get(name) or str(default)
-    value = int(text) if re.fullmatch("[0-9]{1,9}", text) else 0
-    if not 1 <= value <= most:
-        raise UsageError(f'{name} is "{text}": set it to an integer from 1 to {most}')
-    return value

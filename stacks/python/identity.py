@@ -2,46 +2,40 @@
 
 import multiprocessing
 import platform
-import sqlite3
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict, astuple
 from importlib.metadata import version
 from typing import Any
 
 import psutil
+import pysqlite3 as sqlite3
 
 from config import Config
 
 
-def store_of(config: Config) -> dict[str, Any]:
-    """Where content items are kept, and how."""
-    if config.store == "postgres":
-        client, *_, pool, prepare, tx = astuple(config.postgres)
-        driver = f"{client} {version(client)}"
-        return {"name": "postgres", "driver": driver, "pool": pool, "prepare": prepare, "tx": tx}
-    return {"name": "sqlite", "driver": f"{config.driver} {sqlite3.sqlite_version}", **asdict(config.sqlite)}
-
-
-def identify(config: Config, framework: str, http_server: str, **more: Any) -> Callable[[], dict[str, Any]]:
-    """Names packages, whose versions are those installed. CPU time and memory are of all processes together."""
+def identify(config: Config) -> Callable[[], dict[str, Any]]:
+    """CPU time and memory are those of all processes together."""
     root = multiprocessing.parent_process() or multiprocessing.current_process()
     main = psutil.Process(root.pid)
+    framework, http_server, postgres = config.framework, config.http_server, config.postgres
     fixed = {
         "server": config.server,
         "runtime": {"name": "python", "version": platform.python_version()},
         "framework": {"name": framework, "version": f"{version(framework)} on {http_server} {version(http_server)}"},
         "driver": {"name": config.driver, "sqlite": sqlite3.sqlite_version},
-        **more,
         "workers": config.workers,
         "pid": main.pid,
     }
+    if postgres:
+        driver = f"{postgres.client} {version(postgres.client)}"
+        settings = {"pool": postgres.pool, "prepare": postgres.prepare, "tx": postgres.tx}
+        fixed["store"] = {"name": "postgres", "driver": driver, **settings}
 
     def identity() -> dict[str, Any]:
         cpu_seconds, rss_bytes = 0.0, 0
         for process in (main, *main.children(recursive=True)):
-            with suppress(psutil.NoSuchProcess):  # ended since
+            with suppress(psutil.NoSuchProcess):  # it has ended since
                 cpu_seconds += sum(process.cpu_times()[:2])  # user and system
                 rss_bytes += process.memory_info().rss
         return {

@@ -1,47 +1,39 @@
-"""Starts the server that SERVER names, once its configuration is found to be right."""
+"""Starts the server that SERVER names, after its configuration is checked."""
 
-import asyncio
 import errno
 import os
-import sqlite3
+import re
 import sys
-from dataclasses import replace
 from pathlib import Path
 
-from config import Config, UsageError, read_config
+import pysqlite3 as sqlite3
+
+from config import Config, PostgresConfig, UsageError, read_config
 from people import People
-from servers import SERVERS, listen, uvicorn, waitress
+from servers import START, listen
 
 
 def main() -> None:
-    """Exits 1 with one line where the configuration is wrong."""
+    """Exits 1 with one line if the configuration is wrong."""
     try:
-        config = read_config(os.environ, SERVERS)
-        start = SERVERS[config.server]
-        if start is waitress and config.workers > 1:
-            raise UsageError(
-                f'WORKERS is "{config.workers}": waitress has one process, '
-                "and Python does not use every core by threads: leave it out"
-            )
-        config = replace(config, host=claim(config.host, config.port))
+        config = read_config(os.environ)
+        check_port(config)
         check_database(config.db_file)
-        if start is uvicorn:
-            check_store(config)
+        if config.postgres:
+            check_postgres(config.postgres)
     except UsageError as error:
         sys.exit(str(error))
-    start(config)
+    START[config.http_server](config)
 
 
-def claim(host: str, port: int) -> str:
-    """Finds out whether the port can be had, and at which numeric address, which granian needs."""
+def check_port(config: Config) -> None:
     try:
-        with listen(host, port) as probe:
-            return probe.getsockname()[0]
+        listen(config).close()
     except OSError as error:
         taken = error.errno == errno.EADDRINUSE
         code = errno.errorcode.get(error.errno or 0, error.strerror)
         reason = "is taken" if taken else f"cannot be listened on ({code})"
-        raise UsageError(f"{host}:{port} {reason}: choose another with PORT or HOST") from error
+        raise UsageError(f"{config.host}:{config.port} {reason}: choose another with PORT or HOST") from error
 
 
 def check_database(file: str) -> None:
@@ -49,28 +41,24 @@ def check_database(file: str) -> None:
     if not Path(file).exists():
         raise UsageError(f'no database at "{file}": make it with: bun createdb.ts --file {file}')
     try:
-        People(file).close()
+        People(file)
     except (sqlite3.Error, ValueError) as error:
         remedy = f"make it again with: bun createdb.ts --file {file}"
         raise UsageError(f'"{file}" cannot be used ({error}): {remedy}') from error
 
 
-def check_store(config: Config) -> None:
-    """Opens it, so that one process makes its tables, unless it is to be opened when it is first used."""
-    if config.workers > 1 and config.store != "postgres" and config.sqlite.file == ":memory:":
-        raise UsageError(
-            f"WORKERS is {config.workers}, and each would have a memory of its own: "
-            "set STORE or CONTENT_FILE to one they share"
-        )
-    if config.store:
-        asyncio.run(open_and_close(config))
+def check_postgres(config: PostgresConfig) -> None:
+    """Connects once, by psycopg for both clients, because it needs no event loop."""
+    import psycopg
 
+    from tpcb import CONNECT_SECONDS
 
-async def open_and_close(config: Config) -> None:
-    from store import open_store
-
-    store = await open_store(config)
-    await store.close()
+    try:
+        psycopg.connect(config.url, connect_timeout=CONNECT_SECONDS).close()
+    except psycopg.Error as error:
+        reason = " ".join(str(error).split())  # libpq has a line for each address
+        url = re.sub("//.*@", "//", config.url)  # without the password
+        raise UsageError(f"{url} cannot be used ({reason}): start Postgres, or fix DATABASE_URL") from error
 
 
 if __name__ == "__main__":

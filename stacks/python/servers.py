@@ -1,28 +1,29 @@
-"""How each HTTP server is started. What is set away from its defaults is explained in README.md."""
+"""How each HTTP server is started and stopped. README.md says what is set away from its defaults, and why."""
 
+import logging
 import multiprocessing
 import os
 import signal
 import socket
 import sys
+import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import UTC, datetime
 from multiprocessing.connection import wait
+from typing import Any
 
 from config import Config
 
-IDLE_SECONDS = 10
 HEADER_BYTES = 16_384
-# Long enough to read what had arrived when a server is told to stop.
+# Long enough to read requests that had arrived before the signal.
 READ_SECONDS = 0.5
-# How long what is in flight may take to end after that.
+# How long a server may take after that to answer what is in flight.
 GRACE_SECONDS = 4
 
 
 def uvicorn(config: Config) -> None:
-    """FastAPI. Once it has ended by a signal, uvicorn raises that again: here it means success."""
+    """FastAPI. After its end by a signal, uvicorn raises that signal again: here it means success."""
     import uvicorn
 
     on_signal(lambda *_: sys.exit())
@@ -35,13 +36,12 @@ def uvicorn(config: Config) -> None:
         log_level="error",
         server_header=False,
         timeout_graceful_shutdown=GRACE_SECONDS,
-        timeout_keep_alive=IDLE_SECONDS,
-        ws="none",
+        timeout_keep_alive=10,
     )
 
 
 def granian(config: Config) -> None:
-    """Flask on granian, whose processes cut connections with requests they have not read: so they wait a moment."""
+    """Flask. A worker that is told to stop closes connections whose request it has not read, so it is told later."""
     from granian import Granian
     from granian.constants import Interfaces
     from granian.http import HTTP1Settings
@@ -49,19 +49,17 @@ def granian(config: Config) -> None:
 
     server = Granian(
         "flask_app:app",
-        address=config.host,
+        address=socket.gethostbyname(config.host),  # it takes no names
         port=config.port,
         interface=Interfaces.WSGI,
         workers=config.workers,
         blocking_threads=4,
-        http1_settings=HTTP1Settings(header_read_timeout=IDLE_SECONDS * 1000, max_buffer_size=HEADER_BYTES),
+        http1_settings=HTTP1Settings(max_buffer_size=HEADER_BYTES),
         log_level=LogLevels.error,
         workers_kill_timeout=GRACE_SECONDS,
     )
 
     def stop(*_: object) -> None:
-        for worker in server.wrks:
-            worker.interrupt_by_parent = True  # a terminal has told them as well
         time.sleep(READ_SECONDS)
         server.signal_handler_interrupt()
 
@@ -70,14 +68,13 @@ def granian(config: Config) -> None:
 
 
 def bjoern(config: Config) -> None:
-    """Flask on bjoern, in forks that accept from one socket, as bjoern's own tests show."""
-    listening = listen(config.host, config.port)
+    """Flask, in processes that accept from one socket, as in bjoern's own tests."""
+    listening = listen(config)
     listening.setblocking(False)
     fork = multiprocessing.get_context("fork")
     workers = [fork.Process(target=bjoern_worker, args=(listening,), daemon=True) for _ in range(config.workers)]
     for worker in workers:
         worker.start()
-    listening.close()
     on_signal(lambda *_: sys.exit())
     try:
         wait([worker.sentinel for worker in workers])
@@ -88,88 +85,71 @@ def bjoern(config: Config) -> None:
         end = time.monotonic() + GRACE_SECONDS
         for worker in workers:
             worker.join(max(0, end - time.monotonic()))
-            worker.kill()
 
 
 def bjoern_worker(listening: socket.socket) -> None:
-    """Accepts until SIGINT, and ends once all connections are closed."""
+    """Accepts until SIGINT, and ends when all connections are closed."""
     import bjoern
 
+    from flask_app import app
+
     with suppress(KeyboardInterrupt):
-        from flask import Response
-
-        from flask_app import app
-
-        @app.after_request
-        def add_date(response: Response) -> Response:  # which bjoern leaves to the application
-            response.date = datetime.now(UTC)
-            return response
-
         bjoern.server_run(listening, app)
 
 
 def waitress(config: Config) -> None:
-    """Flask on waitress, with an end that answers what is in flight, which its own run() does not."""
-    import logging
-
+    """Flask. Waitress's own run() drops requests that wait for a thread when it is told to stop, so this loop waits."""
     from waitress import wasyncore
     from waitress.server import create_server
 
     from flask_app import app
 
     logging.getLogger("waitress").setLevel(logging.ERROR)
-    sockets: dict = {}
+    sockets: dict[int, Any] = {}
     server = create_server(
         app,
         map=sockets,
         host=config.host,
         port=config.port,
         asyncore_use_poll=True,
-        channel_timeout=IDLE_SECONDS,
         connection_limit=10_000,
         ident=None,
         # Waitress fails to log that a client has gone before its malformed request was answered.
         log_socket_errors=False,
         max_request_header_size=HEADER_BYTES,
     )
-    stopping = False
+    stopping = threading.Event()
 
     def stop(*_: object) -> None:
-        nonlocal stopping
-        stopping = True
+        stopping.set()
         server.pull_trigger()
 
-    def step(seconds: float) -> None:
-        wasyncore.loop(seconds, use_poll=True, map=sockets, count=1)
+    def step() -> None:
+        wasyncore.loop(READ_SECONDS, use_poll=True, map=sockets, count=1)
+
+    def is_busy() -> bool:
+        return any(channel.requests or channel.total_outbufs_len for channel in server.active_channels.values())
 
     on_signal(stop)
-    while not stopping:
-        step(1)
+    while not stopping.is_set():
+        step()
     server.del_channel()
     server.socket.close()
     end = time.monotonic() + GRACE_SECONDS
-    step(READ_SECONDS)
-    while any(channel.requests or channel.total_outbufs_len for channel in server.active_channels.values()):
-        if time.monotonic() > end:
-            break
-        step(READ_SECONDS)
+    step()
+    while is_busy() and time.monotonic() < end:
+        step()
 
 
-def listen(host: str, port: int) -> socket.socket:
-    """Raises OSError where the port or address cannot be had."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    return socket.create_server((host, port), family=family, backlog=1024)
+def listen(config: Config) -> socket.socket:
+    """Raises OSError if the address or the port cannot be used."""
+    family = socket.AF_INET6 if ":" in config.host else socket.AF_INET
+    return socket.create_server((config.host, config.port), family=family, backlog=1024)
 
 
 def on_signal(handler: Callable[..., None]) -> None:
-    """Of those that end a server."""
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, handler)
 
 
-SERVERS = {
-    "python-fastapi": uvicorn,
-    "python-flask-bjoern": bjoern,
-    "python-flask-granian": granian,
-    "python-flask-waitress": waitress,
-}
+START = {"uvicorn": uvicorn, "bjoern": bjoern, "granian": granian, "waitress": waitress}
