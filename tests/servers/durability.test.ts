@@ -59,7 +59,7 @@ for (const SERVER of ["bun-raw", "node-raw"]) {
 }
 
 const groups = (of: typeof DRIVERS | typeof CLIENTS) =>
-  of.bun.map((by) => ({ name: "the ten", by, envs: platforms(of, by), reason: "" }));
+  of.bun.map((by) => ({ name: "the ten", by, envs: platforms(of, by) }));
 /** Two servers of each driver or client. */
 const kinds = (of: typeof DRIVERS | typeof CLIENTS, next: number, other: number) =>
   of.bun.flatMap((by, i) =>
