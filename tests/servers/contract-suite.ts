@@ -143,15 +143,15 @@ export function contractSuite({
     if (workers === 1 || !exact) {
       test(`${path}/:size draws ids uniformly and misses none`, async () => {
         const draws = new Array<number>(ROWS).fill(0);
-        for (let i = 0; i < 8; i++) {
+        for (let i = 0; i < 4; i++) {
           for (const { id } of (await (await get(`${path}/500`)).json()) as { id: number }[])
             draws[id - 1] = (draws[id - 1] ?? Number.NaN) + 1;
         }
-        // 40 draws are expected of each id.
+        // 20 draws are expected of each id, so one that never comes is one run in 5 million.
         expect(Math.min(...draws)).toBeGreaterThan(0);
         expect(draws).toHaveLength(ROWS);
         const bins = Array.from({ length: 20 }, (_, i) => draws.slice(i * 5, (i + 1) * 5).reduce((a, b) => a + b));
-        const chiSquare = bins.reduce((sum, n) => sum + (n - 200) ** 2 / 200, 0);
+        const chiSquare = bins.reduce((sum, n) => sum + (n - 100) ** 2 / 100, 0);
         expect(chiSquare).toBeLessThan(70); // 19 degrees of freedom: exceeded by chance once in 10 million
       });
     }
@@ -305,10 +305,11 @@ export function contractSuite({
     const path = (rows: number) => `/sqlite/random-30fields/${rows}`;
     // What is in flight is cut after 4 s: no more than about one second of work here, however busy this machine is.
     const began = Date.now();
-    await Promise.all(Array.from({ length: 20 }, async () => (await get(path(500))).text()));
+    const many = { length: exact ? 20 : 5 };
+    await Promise.all(Array.from(many, async () => (await get(path(500))).text()));
     const rows = Math.max(1, Math.floor(500 * Math.min(1, 1_000 / (Date.now() - began))));
     // One short answer each, so that all are accepted, and none is idle for so long that the server closes it.
-    const clients = await Promise.all(Array.from({ length: 20 }, () => openClient(server.port)));
+    const clients = await Promise.all(Array.from(many, () => openClient(server.port)));
     await Promise.all(clients.map((client) => client.ask(path(1))));
     const answers = clients.map((client) => client.ask(path(rows)));
     const signalled = Date.now();

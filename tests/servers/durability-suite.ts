@@ -192,8 +192,6 @@ async function killAgainAndAgain(
   }
 }
 
-const JOURNALS = ["wal", "delete"];
-
 /** Servers that keep content items by one driver or client. */
 export interface Group {
   readonly name: string;
@@ -226,13 +224,13 @@ function integrity(file: string): unknown {
   }
 }
 
-/** @param together what is up at once, in SQLite and in Postgres @param fewest kills of a group, and of Postgres */
+/** @param together what is up at once, in SQLite and in Postgres @param extent kills of a group, and of Postgres */
 export function durabilitySuite(
   groups: { readonly sqlite: readonly Group[]; readonly postgres: readonly Group[] },
   together: { readonly sqlite: readonly Kind[]; readonly postgres: readonly Kind[] },
-  fewest = 2,
+  extent = { kills: 2, journals: ["wal", "delete"] },
 ): void {
-  const kills = LONG ? 20 : fewest;
+  const kills = LONG ? 20 : extent.kills;
   describe("SQLite", () => {
     for (const { by, name, envs } of groups.sqlite) {
       describe(name, () => {
@@ -242,7 +240,7 @@ export function durabilitySuite(
             const all = envs.map((env) => ({ ...env, ...sqlite(by, journal, file) }));
             return killAgainAndAgain(`${name} ${by} ${journal}`, all, kills, () => integrity(file));
           };
-          await Promise.all(JOURNALS.map(one));
+          await Promise.all(extent.journals.map(one));
         });
       });
     }

@@ -17,13 +17,16 @@ const drivers = firstOfEach(
   ({ stack, driver }) => `${folderOf(stack)} ${driver}`,
 );
 
+/** One of each variable, and each database. */
+const mistakes = firstOfEach(MISTAKES, ([env]) => env.DB_FILE ?? (Object.keys(env)[0] as string));
+
 /** What is said names the value, in any words. */
 const naming = (env: Record<string, string>): Mistake => [env, new RegExp(RegExp.escape(Object.values(env)[0] ?? ""))];
 
 function mistakesOf({ processes, clients }: Named): Mistake[] {
   const DATABASE_URL = "postgres://me:secret@127.0.0.1:1/my";
   return [
-    ...MISTAKES.map(([env]) => naming(env)),
+    ...mistakes.map(([env]) => naming(env)),
     naming({ SQLITE_DRIVER: "sqlite9" }),
     ...(processes ? [] : [naming({ WORKERS: "2" })]),
     ...(clients.length === 0 ? [] : [naming({ STORE: "redis" })]),
