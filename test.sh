@@ -50,13 +50,6 @@ build_stacks() {
   export BUILDING=$!
   trap 'kill -- "-$BUILDING" 2>/dev/null || true' EXIT
   trap 'exit 130' INT TERM
-  # A JVM that lives for seconds is ready sooner without its second compiler.
-  if java=$(command -v java); then
-    mkdir -p "$REPORTS/bin"
-    printf '#!/bin/sh\nexec "%s" -XX:TieredStopAtLevel=1 "$@"\n' "$java" >"$REPORTS/bin/java"
-    chmod +x "$REPORTS/bin/java"
-    PATH="$PWD/$REPORTS/bin:$PATH"
-  fi
 }
 
 # shellcheck disable=SC2086 # lists of files

@@ -11,7 +11,7 @@ import { firstOfEach, type Named, stacksOf } from "./build.ts";
 
 const stacks = stacksOf("read");
 /** Servers of one program share what reads their configuration, and those of one folder their drivers. */
-const readers = firstOfEach(stacks, ({ command }) => /stacks\/\S+/.exec(command)?.[0] as string);
+const readers = firstOfEach(stacks, ({ command }) => command.match(/stacks\/\S+/g)?.at(-1) as string);
 const drivers = firstOfEach(
   stacks.flatMap((stack) => stack.drivers.map((driver) => ({ stack, driver }))),
   ({ stack, driver }) => `${folderOf(stack)} ${driver}`,
