@@ -46,18 +46,10 @@ beside() {
 # The servers in other languages are built once, where others are tested meanwhile; a build that fails is told by its tests.
 export BUILDS_FILE="$REPORTS/builds.json"
 build_stacks() {
-  # Tests ask what a server answers, not how fast: Rust is compiled in half the time so.
-  CARGO_PROFILE_RELEASE_OPT_LEVEL=1 setsid bun tests/stacks/build.ts >/dev/null 2>&1 &
+  setsid bun tests/stacks/build.ts >/dev/null 2>&1 &
   export BUILDING=$!
   trap 'kill -- "-$BUILDING" 2>/dev/null || true' EXIT
   trap 'exit 130' INT TERM
-  # A JVM that lives for seconds is ready sooner without its second compiler.
-  if java=$(command -v java); then
-    mkdir -p "$REPORTS/bin"
-    printf '#!/bin/sh\nexec "%s" -XX:TieredStopAtLevel=1 "$@"\n' "$java" >"$REPORTS/bin/java"
-    chmod +x "$REPORTS/bin/java"
-    PATH="$PWD/$REPORTS/bin:$PATH"
-  fi
 }
 
 # shellcheck disable=SC2086 # lists of files

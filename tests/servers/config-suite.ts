@@ -9,8 +9,8 @@ export type Mistake = readonly [env: Record<string, string>, message: RegExp];
 
 const folder = scratch();
 export const database = makeDatabase(join(folder, "data.db"), 10);
-const missing = join(folder, "none.db");
-const garbage = join(folder, "garbage.db");
+export const missing = join(folder, "none.db");
+export const garbage = join(folder, "garbage.db");
 writeFileSync(garbage, "not a database, whatever its name says".repeat(100));
 const gaps = makeDatabase(join(folder, "gaps.db"), 10);
 await finish([
@@ -32,16 +32,11 @@ export const MISTAKES: readonly Mistake[] = [
 /** Detected when the server listens. */
 export const OF_LISTENING: readonly Mistake[] = [[{ HOST: "192.0.2.1" }, /192\.0\.2\.1:\d+ cannot be listened on/]];
 
-/** Starts a server with each mistake. @param file a valid database, unless the mistake names another */
-export async function expectRefused(server: string, mistakes: readonly Mistake[], file = database): Promise<void> {
-  const port = String(20_000 + (process.pid % 10_000)); // below the ports that the kernel gives to other test files
+/** Starts a server with each. */
+export async function expectRefused(server: string, mistakes: readonly Mistake[]): Promise<void> {
+  const port = String(20_000 + (process.pid % 10_000)); // below those that the kernel gives to test files beside this one
   for (const [env, message] of mistakes) {
-    const { code, output } = await finish(START, {
-      SERVER: server,
-      DB_FILE: file,
-      PORT: port,
-      ...env,
-    });
+    const { code, output } = await finish(START, { SERVER: server, DB_FILE: database, PORT: port, ...env });
     expect([env, code]).toEqual([env, 1]);
     expect(output.trim()).toMatch(message);
     expect(output.trim().split("\n")).toHaveLength(1);

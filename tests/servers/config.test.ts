@@ -7,12 +7,9 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { CLIENTS } from "../../shared/drivers/drivers.ts";
 import { descriptorsOf, finish, run, SERVERS, scratch, startServer, stopServer, until } from "../harness.ts";
-import { database, expectRefused, MISTAKES, type Mistake, OF_LISTENING } from "./config-suite.ts";
+import { database, expectRefused, garbage, MISTAKES, type Mistake, missing, OF_LISTENING } from "./config-suite.ts";
 
 const folder = scratch();
-const missing = join(folder, "none.db");
-const garbage = join(folder, "garbage.db");
-writeFileSync(garbage, "not a database, whatever its name says".repeat(100));
 const unmade = join(folder, "unmade", "content.db");
 
 const OF_PROCESSES: readonly Mistake[] = [

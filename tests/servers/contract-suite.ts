@@ -16,10 +16,12 @@ import {
   stopServer,
   until,
 } from "../harness.ts";
-import { headersOf, mediaType, openClient, rawHeaders } from "../http.ts";
+import { expectHeaders, mediaType, openClient } from "../http.ts";
+import type { Strictness } from "../strictness.ts";
+import { attackSuite } from "./attack-suite.ts";
 import { contentSuite } from "./content-suite.ts";
 
-const ROWS = 1_000;
+const ROWS = 100;
 const HTML = `<!doctype html>
 <html lang="en">
   <head>
@@ -33,47 +35,11 @@ const HTML = `<!doctype html>
 </html>
 `;
 const PATHS: Record<Table, string> = { person5: "/sqlite/random-5fields", person30: "/sqlite/random-30fields" };
-const BAD_SIZES = [
-  "0",
-  "-1",
-  "abc",
-  "1e2",
-  "1.5",
-  "501",
-  "%00",
-  "01",
-  "+1",
-  "%201",
-  "1%20",
-  "0x10",
-  "99999999999999999999",
-  "1;2",
-];
-
-/** Servers that do not answer `%zz` with 400 and the usual error. */
-const UNDECODABLE: Record<string, { status: number; text?: string; reason: string }> = {
-  "node-next": { status: 500, text: "Internal Server Error", reason: "its router fails before it reaches a handler" },
-  "node-elysia": { status: 404, reason: "its router on Node matches no route if it cannot decode the path" },
-  go: { status: 400, text: "400 Bad Request", reason: "net/http refuses the request line before a handler runs" },
-  "python-flask-bjoern": {
-    status: 400,
-    text: "",
-    reason: "bjoern refuses a path that it cannot decode, without a body",
-  },
-  "java-quarkus": { status: 400, text: "", reason: "Vert.x answers before a route runs" },
-  "java-quarkus-v2": { status: 400, text: "", reason: "Vert.x answers before a route runs" },
-  "java-spring-webflux": { status: 400, text: "", reason: "Spring answers before a route or filter runs" },
-};
-
-/** Servers that open the database only during a request, and why. */
-const OPENED_TO_ANSWER: Record<string, string> = { "java-quarkus": "it opens a connection for each request" };
-
-/** Servers that answer HEAD without the content-length of GET, and why. */
-const HEAD_WITHOUT_LENGTH: Record<string, string> = {
-  "java-quarkus": "it sends none for HEAD",
-  "java-quarkus-v2": "it sends none for HEAD",
-  "java-spring-webflux": "it sends pages in chunks, without a length",
-};
+const BAD_SIZES = ["0", "-1", "abc", "1e2", "1.5", "501", "%00"];
+/** Not asked of servers in other languages, whose readers of integers may allow a sign or blanks. */
+const ODD_SIZES = ["01", "+1", "%201", "1%20", "0x10", "99999999999999999999", "1;2"];
+const ABSENT = ["/nope", "/PLAIN", "/plain/x", "/sqlite", "/sqlite/random-5fields", "/sqlite/random-5fields/1/2"];
+const ODD_PATHS = ["/plain/", "/html-template/", "/sqlite/random-5fields/", "/sqlite/random-6fields/1"];
 
 const folder = scratch();
 const made = makeDatabase(join(folder, "made.db"), ROWS);
@@ -85,13 +51,21 @@ export interface Cell {
   readonly framework: string;
   readonly driver: string;
   readonly workers: number;
-  /** Its workers are started by servers/workers.ts. */
-  readonly supervised: boolean;
-  /** It has the content API. */
-  readonly content: boolean;
+  /** Exact of the ten, whose workers are those of servers/workers.ts. */
+  readonly strictness: Strictness;
+  readonly workloads: readonly string[];
 }
 
-export function contractSuite({ server: name, runtime, framework, driver, workers, supervised, content }: Cell): void {
+export function contractSuite({
+  server: name,
+  runtime,
+  framework,
+  driver,
+  workers,
+  strictness,
+  workloads,
+}: Cell): void {
+  const { exact } = strictness;
   const file = join(folder, `${name}-${driver}-${workers}.db`);
   let server: Server;
   let database: Database;
@@ -100,13 +74,13 @@ export function contractSuite({ server: name, runtime, framework, driver, worker
   beforeAll(async () => {
     copyFileSync(made, file);
     database = new Database(file);
+    database.run("PRAGMA busy_timeout = 60000"); // of attacks some may still be answered
     server = await startServer({
       SERVER: name,
       SQLITE_DRIVER: driver,
       WORKERS: String(workers),
       DB_FILE: file,
-      STORE: "sqlite",
-      CONTENT_FILE: `${file}-content`,
+      ...(workloads.includes("content") && { STORE: "sqlite", CONTENT_FILE: `${file}-content` }),
     });
   });
   afterAll(async () => {
@@ -138,7 +112,7 @@ export function contractSuite({ server: name, runtime, framework, driver, worker
     const response = await get("/plain?query=ignored");
     expect(response.status).toBe(200);
     expect(mediaType(response)).toBe("application/json");
-    expect(await response.text()).toBe('{"message":"Hello, world!"}');
+    expect(strictness.body(await response.text())).toEqual(strictness.json({ message: "Hello, world!" }));
   });
 
   test("/html-template", async () => {
@@ -158,66 +132,55 @@ export function contractSuite({ server: name, runtime, framework, driver, worker
         const rows = (await response.json()) as Record<string, number>[];
         expect(rows).toHaveLength(size);
         for (const row of rows) {
-          expect(Object.keys(row)).toEqual(["id", ...PEOPLE[table].map((column) => column.name)]);
+          if (exact) expect(Object.keys(row)).toEqual(["id", ...PEOPLE[table].map((column) => column.name)]);
           expect(row).toEqual(stored.get(row.id as number) as never);
         }
       }
     });
 
-    // shared/ draws the ids, so adapter and workers do not matter.
-    if (workers === 1) {
+    // Of the ten in shared/, by each driver: adapter and workers have no part in it.
+    if (workers === 1 || !exact) {
       test(`${path}/:size draws ids uniformly and misses none`, async () => {
         const draws = new Array<number>(ROWS).fill(0);
-        for (let i = 0; i < 40; i++) {
+        for (let i = 0; i < 4; i++) {
           for (const { id } of (await (await get(`${path}/500`)).json()) as { id: number }[])
             draws[id - 1] = (draws[id - 1] ?? Number.NaN) + 1;
         }
-        // Each id is expected 20 times; by chance, one run in 400,000 misses one.
+        // 20 draws are expected of each id, so one that never comes is one run in 5 million.
         expect(Math.min(...draws)).toBeGreaterThan(0);
         expect(draws).toHaveLength(ROWS);
-        const bins = Array.from({ length: 20 }, (_, i) => draws.slice(i * 50, (i + 1) * 50).reduce((a, b) => a + b));
-        const chiSquare = bins.reduce((sum, n) => sum + (n - 1_000) ** 2 / 1_000, 0);
+        const bins = Array.from({ length: 20 }, (_, i) => draws.slice(i * 5, (i + 1) * 5).reduce((a, b) => a + b));
+        const chiSquare = bins.reduce((sum, n) => sum + (n - 100) ** 2 / 100, 0);
         expect(chiSquare).toBeLessThan(70); // 19 degrees of freedom: exceeded by chance once in 10 million
       });
     }
   }
 
-  test("a bad size gets a 400 that names it", async () => {
+  test("a bad size is a 400 that names it, and the range", async () => {
     for (const path of Object.values(PATHS)) {
-      for (const size of BAD_SIZES) {
+      for (const size of exact ? [...BAD_SIZES, ...ODD_SIZES] : BAD_SIZES) {
         const response = await get(`${path}/${size}`);
         expect([size, response.status, mediaType(response)]).toEqual([size, 400, "application/json"]);
         const { error, ...rest } = (await response.json()) as { error: string };
         expect(rest).toEqual({});
-        expect(error).toBe(`size must be an integer from 1 to 500, not ${JSON.stringify(decodeURIComponent(size))}`);
+        const named = JSON.stringify(decodeURIComponent(size));
+        if (exact) expect(error).toBe(`size must be an integer from 1 to 500, not ${named}`);
+        else for (const said of ["1", "500", size === "%00" ? "" : size]) expect(error).toContain(said);
       }
     }
   });
 
-  test("a size that cannot be decoded is refused", async () => {
-    const response = await get("/sqlite/random-5fields/%zz");
-    const { status = 400, text } = UNDECODABLE[name] ?? {};
-    expect(response.status).toBe(status);
-    if (text === undefined) expect(await response.json()).toEqual({ error: expect.any(String) });
-    else expect(await response.text()).toBe(text);
-  });
-
-  test("any other path or method gets a 404", async () => {
-    const paths = ["/nope", "/plain/", "/PLAIN", "/plain/x", "/html-template/", "/sqlite", "/sqlite/random-5fields"];
-    for (const path of [
-      ...paths,
-      "/sqlite/random-5fields/",
-      "/sqlite/random-5fields/1/2",
-      "/sqlite/random-6fields/1",
-    ]) {
-      const response = await get(path);
-      expect([path, response.status, await response.text()]).toEqual([path, 404, '{"error":"not found"}']);
+  test("any other path or method is a 404", async () => {
+    const isAbsent = async (path: string, method = "GET") => {
+      const response = await get(path, { method });
+      // Many frameworks tell a method that is not there from a path.
+      const status = !exact && method !== "GET" && response.status === 405 ? 405 : 404;
+      const body = strictness.body(await response.text());
+      expect([method, path, response.status, body]).toEqual([method, path, status, strictness.error("not found")]);
       expect(mediaType(response)).toBe("application/json");
-    }
-    for (const method of ["POST", "PUT", "DELETE"]) {
-      const response = await get("/plain", { method });
-      expect([method, response.status, await response.text()]).toEqual([method, 404, '{"error":"not found"}']);
-    }
+    };
+    for (const path of [...ABSENT, "/tx?aid=1&tid=1&bid=1&delta=0", ...(exact ? ODD_PATHS : [])]) await isAbsent(path);
+    for (const method of ["POST", "PUT", "DELETE"]) await isAbsent("/plain", method);
   });
 
   test("HEAD answers as GET, without the body", async () => {
@@ -227,10 +190,8 @@ export function contractSuite({ server: name, runtime, framework, driver, worker
       const [head = ""] = answer.split("\r\n\r\n", 1);
       expect([path, answer.length > head.length + 4]).toEqual([path, method === "GET"]);
       const [status = "", ...headers] = head.toLowerCase().split("\r\n");
-      // Headers about sending a body may be missing for HEAD (RFC 9110, 9.3.2), and rows differ in length.
-      const left =
-        name in HEAD_WITHOUT_LENGTH ? /^(date|transfer-encoding|content-length):/ : /^(date|transfer-encoding):/;
-      const same = headers.filter((header) => !left.test(header)).sort();
+      // How a body is sent need not be said of none (RFC 9110, 9.3.2), and rows differ in length.
+      const same = exact ? headers.filter((header) => !/^(date|transfer-encoding):/.test(header)).sort() : [];
       return [
         status.slice(0, 12),
         ...same.map((header) => (path.endsWith("/1") ? header.replace(/\d+$/, "n") : header)),
@@ -241,44 +202,48 @@ export function contractSuite({ server: name, runtime, framework, driver, worker
     client.socket.destroy();
   });
 
-  test("a request line may name the whole URL, and a host may have one letter", async () => {
-    const client = await openClient(server.port);
-    for (const path of ["http://a/plain", "http://localhost:3000/plain?query=ignored"]) {
-      const answer = await client.ask(path);
-      expect([path, answer]).toEqual([path, expect.stringMatching(/^HTTP\/1\.1 200 [\s\S]*"Hello, world!"/)]);
-    }
-    client.socket.destroy();
-    for (const path of ["/plain", "/sqlite/random-5fields/1"])
-      expect((await get(path, { headers: { host: "a" } })).status).toBe(200);
+  if (exact) {
+    test("a size that cannot be decoded is refused", async () => {
+      const response = await get("/sqlite/random-5fields/%zz");
+      expect(response.status).toBe(name === "node-elysia" ? 404 : 400); // its router takes what it cannot decode for no match
+      expect(await response.json()).toEqual({ error: expect.any(String) });
+    });
+
+    test("a whole URL may be asked for, and a host may have one letter", async () => {
+      const client = await openClient(server.port);
+      for (const path of ["http://a/plain", "http://localhost:3000/plain?query=ignored"]) {
+        const answer = await client.ask(path);
+        expect([path, answer]).toEqual([path, expect.stringMatching(/^HTTP\/1\.1 200 [\s\S]*"Hello, world!"/)]);
+      }
+      client.socket.destroy();
+      for (const path of ["/plain", "/sqlite/random-5fields/1"])
+        expect((await get(path, { headers: { host: "a" } })).status).toBe(200);
+    });
+  }
+
+  test("headers are those of all servers", async () => {
+    const right = ["/", "/plain", "/html-template", "/sqlite/random-5fields/1", "/sqlite/random-30fields/10"];
+    const wrong = [[404, "GET", "/nope"] as const, [400, "GET", "/sqlite/random-5fields/0"] as const];
+    for (const asked of [...right.map((path) => [200, "GET", path] as const), ...wrong])
+      await expectHeaders(strictness, { name, port: server.port }, asked);
   });
 
-  test("all servers send the same headers", async () => {
-    for (const path of [
-      "/",
-      "/plain",
-      "/html-template",
-      "/sqlite/random-5fields/1",
-      "/sqlite/random-30fields/10",
-      "/nope",
-      "/sqlite/random-5fields/0",
-    ]) {
-      const [, ...headers] = await rawHeaders(server.port, path);
-      expect([path, ...headers]).toEqual([path, ...headersOf(name)]);
-    }
-  });
-
-  if (content) contentSuite(name, workers, () => server);
+  if (workloads.includes("content")) contentSuite(name, workers, () => server, strictness);
 
   test("the server has logged nothing so far", () => {
     expect(server.output()).toBe("");
   });
 
-  test("if a handler fails, the answer is a 500 without details, and the server continues", async () => {
+  // The ten have tests of their own for that.
+  if (!exact && workloads.length > 1) attackSuite(() => server, strictness);
+
+  test("a handler that fails is a 500 that tells nothing, and the server goes on", async () => {
     database.run("ALTER TABLE person5 RENAME TO hidden");
     try {
       for (let i = 0; i < 2 * workers; i++) {
         const response = await get("/sqlite/random-5fields/1");
-        expect([response.status, await response.text()]).toEqual([500, '{"error":"internal error"}']);
+        const body = strictness.body(await response.text());
+        expect([response.status, body]).toEqual([500, strictness.json({ error: "internal error" })]);
         expect((await get("/plain")).status).toBe(200);
       }
       await until(() => server.output().includes("person5"));
@@ -299,9 +264,8 @@ export function contractSuite({ server: name, runtime, framework, driver, worker
     let open = look();
     const openers = () => open.filter((fds) => fds.length > 0).length;
     while (openers() < workers) {
-      // The first worker answers before the last has started.
-      const asked = name in OPENED_TO_ANSWER ? 20 : 1;
-      const answers = Array.from({ length: asked }, () => get("/sqlite/random-30fields/500"));
+      // The first worker answers before the last has begun, and some open the database while they answer only.
+      const answers = Array.from({ length: 20 }, () => get("/sqlite/random-30fields/500"));
       await Promise.race(answers);
       try {
         open = look();
@@ -312,8 +276,8 @@ export function contractSuite({ server: name, runtime, framework, driver, worker
     expect(new Set(open.flat())).toEqual(new Set([constants.O_RDONLY]));
   });
 
-  if (workers > 1 && supervised) {
-    test.skipIf(!linux)("each worker listens on the port, and a killed worker is replaced", async () => {
+  if (workers > 1 && exact) {
+    test.skipIf(!linux)("each worker listens on the port itself, and one that is killed is replaced", async () => {
       const hex = server.port.toString(16).toUpperCase().padStart(4, "0");
       const listeners = () =>
         readFileSync("/proc/net/tcp", "utf8").match(new RegExp(`:${hex} 00000000:0000 0A `, "g"))?.length;
@@ -332,17 +296,19 @@ export function contractSuite({ server: name, runtime, framework, driver, worker
   test("another server cannot use the port", async () => {
     const env = { SERVER: name, DB_FILE: file, HOST: "127.0.0.1", PORT: String(server.port), WORKERS: String(workers) };
     const { code, output } = await finish(START, env);
-    expect([code, output]).toEqual([1, `127.0.0.1:${server.port} is taken: choose another with PORT or HOST\n`]);
+    const words = `127.0.0.1:${server.port} is taken: choose another with PORT or HOST\n`;
+    expect([code, output]).toEqual([1, exact ? words : expect.stringMatching(new RegExp(`^.*${server.port}.*\n$`))]);
   });
 
   test("SIGTERM: requests in flight are answered, then exit 0", async () => {
     const path = (rows: number) => `/sqlite/random-30fields/${rows}`;
     // The server cuts requests about 4 s after SIGTERM, so these take about 1 s on this machine.
     const began = Date.now();
-    await Promise.all(Array.from({ length: 20 }, async () => (await get(path(500))).text()));
+    const many = { length: exact ? 20 : 5 };
+    await Promise.all(Array.from(many, async () => (await get(path(500))).text()));
     const rows = Math.max(1, Math.floor(500 * Math.min(1, 1_000 / (Date.now() - began))));
-    // One short request each, so that the server has accepted every connection and none is idle.
-    const clients = await Promise.all(Array.from({ length: 20 }, () => openClient(server.port)));
+    // One short answer each, so that all are accepted, and none is idle for so long that the server closes it.
+    const clients = await Promise.all(Array.from(many, () => openClient(server.port)));
     await Promise.all(clients.map((client) => client.ask(path(1))));
     const answers = clients.map((client) => client.ask(path(rows)));
     const signalled = Date.now();

@@ -18,9 +18,10 @@ import { family } from "../../bench/host/proc.ts";
 import { findPrograms, type Postgres, startPostgres } from "../../bench/run/stores/postgres.ts";
 import { readIdentity } from "../../bench/run/targets/target.ts";
 import { describeIf, run, type Server, START, scratch, startServer, testIf, until, works } from "../harness.ts";
+import { type Answer as Answered, answerOf } from "../http.ts";
+import { ask as query } from "../postgres.ts";
 
 const LONG = process.env.LONG === "1";
-const KILLS = LONG ? 20 : 2;
 export const WRITERS = 100;
 const IDS_EACH = 5;
 /** Above the 5 s that SQLite waits for a lock, and the 7 s that a client of Postgres waits for an answer. */
@@ -47,30 +48,16 @@ const textOf = (title: string) => title.repeat(1 + (title.charCodeAt(25) % 16) *
 const titleOf = ({ title, body }: Draft) => (body === textOf(title) ? title : `torn: ${title}`);
 type Draft = { readonly title: string; readonly body: string };
 
-interface Answer {
+interface Answer extends Answered {
   readonly method: string;
-  /** 0 if there was none in time. */
-  readonly status: number;
-  readonly text: string;
-  readonly retryAfter: string | null;
   readonly ms: number;
   readonly at: number;
 }
 
 export async function ask(url: string, method: string, path: string, body?: object): Promise<Answer> {
   const since = performance.now();
-  const answer = await fetch(url + path, {
-    method,
-    signal: AbortSignal.timeout(HANG_MS),
-    ...(body && { body: JSON.stringify(body), headers: { "content-type": "application/json" } }),
-  })
-    .then(async (response) => ({
-      status: response.status,
-      text: await response.text(),
-      retryAfter: response.headers.get("retry-after"),
-    }))
-    // Also if a server is killed between headers and body.
-    .catch((error) => ({ status: 0, text: String(error), retryAfter: null }));
+  const json = body && { body: JSON.stringify(body), headers: { "content-type": "application/json" } };
+  const answer = await answerOf(url + path, HANG_MS, { method, ...json });
   const at = performance.now();
   return { method, ...answer, ms: at - since, at };
 }
@@ -181,13 +168,18 @@ afterAll(() => {
   if (LONG) console.table(summary);
 });
 
-/** Kills a server while it writes, and starts the next of `envs` on the same data. */
-async function killAgainAndAgain(name: string, envs: readonly Env[], check: () => unknown): Promise<void> {
+/** Kills a server as it writes and starts it again on the same data, on one platform after the other. */
+async function killAgainAndAgain(
+  name: string,
+  envs: readonly Env[],
+  most: number,
+  check: () => unknown,
+): Promise<void> {
   const ledger = newLedger();
   for (let kills = 0; ; kills++) {
     const server = await start(envs[kills % envs.length] as Env);
     expect([name, kills, await losses(server.url, ledger), await check()]).toEqual([name, kills, [], "ok"]);
-    if (kills === KILLS) return end(server);
+    if (kills === most) return end(server);
     const { answers, ended } = work(server.url, ledger);
     const enough = faker.number.int({ min: WRITERS, max: 6 * WRITERS });
     await until(() => answers.length > enough);
@@ -200,17 +192,13 @@ async function killAgainAndAgain(name: string, envs: readonly Env[], check: () =
   }
 }
 
-const JOURNALS = ["wal", "delete"];
-
-/** Servers that store content items with one driver or client. */
+/** Servers that keep content items by one driver or client. */
 export interface Group {
   readonly name: string;
   /** The driver, or client. */
   readonly by: string;
   /** Each is started on the data of the one before. */
   readonly envs: readonly Env[];
-  /** Why they cannot run; empty if they can. */
-  readonly reason: string;
 }
 /** A server that runs with others while a disk is full or Postgres is down. */
 export interface Kind {
@@ -236,21 +224,23 @@ function integrity(file: string): unknown {
   }
 }
 
-/** @param together servers that run at the same time */
+/** @param together what is up at once, in SQLite and in Postgres @param extent kills of a group, and of Postgres */
 export function durabilitySuite(
   groups: { readonly sqlite: readonly Group[]; readonly postgres: readonly Group[] },
   together: { readonly sqlite: readonly Kind[]; readonly postgres: readonly Kind[] },
+  extent = { kills: 2, journals: ["wal", "delete"] },
 ): void {
+  const kills = LONG ? 20 : extent.kills;
   describe("SQLite", () => {
-    for (const { by, name, envs, reason } of groups.sqlite) {
-      describeIf(reason === "", reason, name, () => {
-        test(`${KILLS} kills of servers with ${by} lose no acknowledged write`, async () => {
+    for (const { by, name, envs } of groups.sqlite) {
+      describe(name, () => {
+        test(`${kills} kills of servers with ${by} lose nothing`, async () => {
           const one = (journal: string) => {
             const file = join(folder, `${name}-${by}-${journal}.db`);
             const all = envs.map((env) => ({ ...env, ...sqlite(by, journal, file) }));
-            return killAgainAndAgain(`${name} ${by} ${journal}`, all, () => integrity(file));
+            return killAgainAndAgain(`${name} ${by} ${journal}`, all, kills, () => integrity(file));
           };
-          await Promise.all(JOURNALS.map(one));
+          await Promise.all(extent.journals.map(one));
         });
       });
     }
@@ -345,14 +335,6 @@ export function durabilitySuite(
     });
     afterAll(() => postgres.stop());
 
-    const query = async (url: string, text: string): Promise<Record<string, unknown>[]> => {
-      const sql = new SQL(url, { max: 1 });
-      try {
-        return await sql.unsafe(text);
-      } finally {
-        await sql.close();
-      }
-    };
     /** @returns the URL of a new database. */
     const newDatabase = async () => {
       const name = `d${ulid().toLowerCase()}`;
@@ -368,10 +350,10 @@ export function durabilitySuite(
 
     describe("stops and starts again", () => {
       const GOES: [how: string, times: number, go: () => Promise<void>][] = [
-        ["shut down", LONG ? KILLS : 1, () => postgres.stopServer()],
+        ["shut down", LONG ? kills : 1, () => postgres.stopServer()],
         [
           "killed with all its processes",
-          KILLS,
+          kills,
           () => {
             kill(postgres.pid as number);
             return postgres.stopServer();
@@ -438,12 +420,12 @@ export function durabilitySuite(
       });
     });
 
-    for (const { by, name, envs, reason } of groups.postgres) {
-      describeIf(reason === "", reason, name, () => {
-        test(`${KILLS} kills of servers with ${by} lose no acknowledged write`, async () => {
+    for (const { by, name, envs } of groups.postgres) {
+      describe(name, () => {
+        test(`${kills} kills of servers with ${by} lose nothing`, async () => {
           const url = await newDatabase();
           const all = envs.map((one) => ({ ...one, ...env(by, url) }));
-          await killAgainAndAgain(`${name} ${by}`, all, () => integrity(url));
+          await killAgainAndAgain(`${name} ${by}`, all, kills, () => integrity(url));
         });
 
         test(`a server with ${by} that was killed during a migration migrates at its next start`, async () => {

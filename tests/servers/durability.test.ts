@@ -59,8 +59,8 @@ for (const SERVER of ["bun-raw", "node-raw"]) {
 }
 
 const groups = (of: typeof DRIVERS | typeof CLIENTS) =>
-  of.bun.map((by) => ({ name: "the ten", by, envs: platforms(of, by), reason: "" }));
-/** Two servers per driver or client. */
+  of.bun.map((by) => ({ name: "the ten", by, envs: platforms(of, by) }));
+/** Two servers of each driver or client. */
 const kinds = (of: typeof DRIVERS | typeof CLIENTS, next: number, other: number) =>
   of.bun.flatMap((by, i) =>
     [0, 1].map((j) => ({ by, SERVER: platforms(of, by)[next * i + other * j]?.SERVER ?? "", odd: j > 0 })),

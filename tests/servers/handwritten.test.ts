@@ -1,15 +1,63 @@
-/** The hand-written servers that `tax` compares with the adapters give the same answers. */
+/** The hand-written twins that adapters are compared with answer what the adapters answer. */
+import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { findPrograms } from "../../bench/run/stores/postgres.ts";
 import { CLIENTS, type Runtime } from "../../shared/drivers/drivers.ts";
+import { MIGRATIONS } from "../../shared/stores/migrations.ts";
 import { SUMS, tablesAt } from "../../shared/tpcb/tables.ts";
 import { describeIf, makeDatabase, SERVERS, scratch, startServer, stopServer } from "../harness.ts";
 import { ask, sharedPostgres } from "../postgres.ts";
-import { emptyContents, expectContent } from "./handwritten-suite.ts";
 
 const file = makeDatabase(join(scratch(), "data.db"), 100_000);
 
+/** @returns a file with no content item; what programs by hand need of a table is there */
+function emptyContents(): string {
+  const file = join(scratch(), "content.db");
+  const db = new Database(file);
+  for (const migration of MIGRATIONS.sqlite) db.run(migration);
+  db.close();
+  return file;
+}
+
+/** Asks as bench/load/sequence.js does, and as each server is asked before it is loaded. */
+async function expectContent(url: string): Promise<void> {
+  const contents = `${url}/content`;
+  const send = (method: string, path: string, body?: unknown) =>
+    fetch(path, {
+      method,
+      ...(body !== undefined && { headers: { "content-type": "application/json" }, body: JSON.stringify(body) }),
+    });
+  const data = { sequence: 1, tags: ["load", "é"], nested: { ratio: 0.5, none: null } };
+  const draft = { title: "Draft", body: "fox", author: "a", status: "draft", data };
+  const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  const kept = { ...draft, id: expect.any(String), created_at: time, updated_at: time };
+
+  const created = await send("POST", contents, draft);
+  const content = (await created.json()) as { id: string; created_at: string };
+  expect([created.status, content]).toEqual([201, kept]);
+  const { id, created_at } = content;
+  const path = `${contents}/${id}`;
+  expect((await (await send("GET", path)).json()) as object).toEqual(content);
+
+  const final = { ...draft, title: "Final", status: "published" };
+  const updated = await send("PUT", path, final);
+  const changed = (await updated.json()) as object;
+  expect([updated.status, changed]).toEqual([200, { ...kept, ...final, id, created_at }]);
+  expect((await (await send("GET", path)).json()) as object).toEqual(changed);
+
+  const second = (await (await send("POST", contents, draft)).json()) as { id: string };
+  const page = async (query: string) => (await (await send("GET", `${contents}?${query}`)).json()) as object;
+  const ids = [id, second.id].sort();
+  expect(await page("limit=1")).toMatchObject({ items: [{ id: ids[0] }], next: ids[0] });
+  expect(await page(`limit=1&after=${ids[0]}`)).toMatchObject({ items: [{ id: ids[1] }], next: null });
+
+  expect((await send("DELETE", path)).status).toBe(204);
+  for (const method of ["GET", "DELETE"]) expect([method, (await send(method, path)).status]).toEqual([method, 404]);
+  expect((await send("PUT", path, final)).status).toBe(404);
+}
+
+/** @param use what it is asked while it is up */
 async function withTwin(server: string, env: Record<string, string>, use: (url: string) => Promise<void>) {
   const [runtime = "", framework = ""] = server.split("-");
   const program = `tests/handwritten/${framework === "raw" ? server : framework}.ts`;

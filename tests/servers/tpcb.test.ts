@@ -7,7 +7,8 @@ import { CLIENTS, type Runtime } from "../../shared/drivers/drivers.ts";
 import { openapiOfPostgres } from "../../shared/tpcb/openapi.ts";
 import { describeIf, must, SERVERS, testIf } from "../harness.ts";
 import { ask } from "../postgres.ts";
-import { type Cell, inAllWays, tpcbSuite } from "./tpcb-suite.ts";
+import { EXACT } from "../strictness.ts";
+import { type Cell, tpcbSuite } from "./tpcb-suite.ts";
 
 const PGBENCH = Bun.which("pgbench") ?? globSync("/usr/lib/postgresql/*/bin/pgbench")[0];
 const runtimeOf = (server: string) => server.slice(0, server.indexOf("-")) as Runtime;
@@ -15,13 +16,16 @@ const runtimeOf = (server: string) => server.slice(0, server.indexOf("-")) as Ru
 const CLIENTS_ALONE: readonly Cell[] = SERVERS.filter((server) => server.endsWith("-raw")).flatMap((SERVER) =>
   CLIENTS[runtimeOf(SERVER)].map((POSTGRES_CLIENT) => ({ SERVER, POSTGRES_CLIENT })),
 );
-const CELLS: readonly Cell[] = [
-  ...inAllWays(CLIENTS_ALONE),
-  ...SERVERS.filter((server) => !server.endsWith("-raw")).map((SERVER) => ({
-    SERVER,
-    POSTGRES_CLIENT: CLIENTS[runtimeOf(SERVER)][0],
-  })),
+const WAYS: readonly Cell[] = [
+  ...CLIENTS_ALONE,
+  ...CLIENTS_ALONE.map((cell) => ({ ...cell, POSTGRES_TX: "function" })),
+  ...CLIENTS_ALONE.map((cell) => ({ ...cell, POSTGRES_PREPARE: "false" })),
 ];
+/** Each framework with its runtime's usual client. */
+const OTHERS: readonly Cell[] = SERVERS.filter((server) => !server.endsWith("-raw")).map((SERVER) => ({
+  SERVER,
+  POSTGRES_CLIENT: CLIENTS[runtimeOf(SERVER)][0],
+}));
 
 test("/openapi.json of a server on Postgres is valid", async () => {
   const { valid, errors } = await new Validator().validate(structuredClone(openapiOfPostgres));
@@ -29,7 +33,7 @@ test("/openapi.json of a server on Postgres is valid", async () => {
 });
 
 describeIf(findPrograms() !== null, "PostgreSQL is not installed", "/tx", () => {
-  const { urlOf, newDatabase } = tpcbSuite(CLIENTS_ALONE, CELLS);
+  const { urlOf, newDatabase } = tpcbSuite({ alone: CLIENTS_ALONE, ways: WAYS, others: OTHERS }, EXACT);
 
   testIf(PGBENCH !== undefined, "pgbench is not installed", "tables and rows equal those of pgbench -i", async () => {
     const { hostname, port, password } = new URL(urlOf("theirs"));

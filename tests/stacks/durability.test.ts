@@ -1,23 +1,18 @@
 /** What was acknowledged stays: the suite of the ten over the servers in other languages that keep content items. */
-import { STACKS } from "../../bench/ask/targets.ts";
 import { durabilitySuite } from "../servers/durability-suite.ts";
-import { buildAll, firstOfEach } from "./build.ts";
+import { stacksOf } from "./build.ts";
 
-const builds = buildAll();
-const stacks = Object.entries(STACKS).filter(([, { workloads }]) => workloads.includes("content"));
+const stacks = stacksOf("content");
 
-/** One server of each language with each driver or client: those of a language share what keeps content items. */
-const groups = (of: "drivers" | "clients") => {
-  const all = stacks.flatMap(([SERVER, stack]) => {
-    const { isBuilt = false, reason = "" } = builds.get(SERVER) ?? {};
-    const envs = stack.processes ? [{ SERVER }, { SERVER, WORKERS: "2" }] : [{ SERVER }];
-    const { runtime } = stack;
-    return stack[of].map((by) => ({ runtime, SERVER, name: SERVER, by, envs, reason: isBuilt ? "" : reason }));
+/** Each server with each driver or client. */
+const groups = (of: "drivers" | "clients") =>
+  stacks.flatMap(({ server: SERVER, processes, ...stack }) => {
+    const envs = processes ? [{ SERVER }, { SERVER, WORKERS: "2" }] : [{ SERVER }];
+    return stack[of].map((by) => ({ name: SERVER, by, envs }));
   });
-  return firstOfEach(all, ({ runtime, by }) => `${runtime} ${by}`);
-};
+/** A journal is SQLite's own, and killed as the ten are. */
+const EXTENT = { kills: 1, journals: ["wal"] };
 const both = { sqlite: groups("drivers"), postgres: groups("clients") };
-const kinds = (all: typeof both.sqlite) =>
-  all.filter(({ reason }) => reason === "").map(({ SERVER, by }, i) => ({ SERVER, by, odd: i % 2 > 0 }));
+const kinds = (all: typeof both.sqlite) => all.map(({ name, by }, i) => ({ SERVER: name, by, odd: i % 2 > 0 }));
 
-durabilitySuite(both, { sqlite: kinds(both.sqlite), postgres: kinds(both.postgres) });
+durabilitySuite(both, { sqlite: kinds(both.sqlite), postgres: kinds(both.postgres) }, EXTENT);

@@ -1,3 +1,0 @@
-import { tpcbOf } from "./tpcb.ts";
-
-tpcbOf(({ runtime }) => ["java", "rust"].includes(runtime));
