@@ -19,15 +19,25 @@ fi
 
 set -- --ref "$base" --ref HEAD --start "$START" --setup "${SETUP:-true}" \
   --endpoints "${ENDPOINTS:-/}" --fail-above "${FAIL_ABOVE:-5%}" --json "$folder/gate.json" --markdown "$folder/gate.md"
-# One option a line, as in --env=NAME=a value with spaces.
-while IFS= read -r line; do
-  if [ -n "$line" ]; then set -- "$@" "$line"; fi
-done <<LINES
-${OPTIONS-}
-LINES
+# One option per line, as in --env=NAME=a value with spaces; or words as in a shell, in which quotes hold a value together.
+words() {
+  printf '%s\n' "${OPTIONS-}" | while IFS= read -r line; do
+    case ${line%%=*} in
+    "" | *" "*) printf '%s\n' "$line" | xargs -n 1 printf '%s\n' ;;
+    *) printf '%s\n' "$line" ;;
+    esac || exit 1
+  done
+}
+all=$(words) || not_measured "options cannot be split: close every quote"
+while IFS= read -r word; do
+  if [ -n "$word" ]; then set -- "$@" "$word"; fi
+done <<WORDS
+$all
+WORDS
 code=0
 "$bench" compare "$@" || code=$?
 case $code in 0 | 1 | 2 | 3) ;; *) exit "$code" ;; esac
+[ -f "$folder/gate.json" ] || exit "$code" # the mistake in the command was said
 verdict=$(sed -n 's/^ *"verdict": "\([a-z ]*\)",$/\1/p' "$folder/gate.json" | head -n 1)
 outputs="verdict=$verdict
 json=$folder/gate.json
