@@ -11,6 +11,4 @@ minor=${minor%%[!0-9]*}
 if [ "${minor:-0}" -lt 95 ] || ! command -v cc >/dev/null; then
   missing "Rust 1.95 or later (https://rustup.rs) and a C compiler (apt-get install gcc libc6-dev)"
 fi
-
-describe build
 exec cargo build --quiet --release --locked

@@ -1,7 +1,8 @@
 //! How a server starts and ends.
 
-use std::{process::ExitCode, time::Duration};
+use std::{io::ErrorKind, process::ExitCode, time::Duration};
 
+use anyhow::anyhow;
 use tokio::{
     net::TcpListener,
     signal::unix::{SignalKind, signal},
@@ -11,9 +12,9 @@ use tokio::{
 use crate::Config;
 
 /// How long requests in flight may take to end.
-pub const GRACE: Duration = Duration::from_millis(4_000);
+pub const GRACE: Duration = Duration::from_secs(4);
 
-/// Lets what had arrived when the server was told to end be read: a graceful shutdown closes connections that look idle.
+/// Before it, so that requests which have arrived are read: a graceful shutdown closes connections that look idle.
 const READ_TIME: Duration = Duration::from_millis(500);
 
 /// Serves until the end. A mistake of whoever started the server is one line on stderr.
@@ -27,18 +28,17 @@ pub async fn run(serve: impl Future<Output = anyhow::Result<()>>) -> ExitCode {
     }
 }
 
-/// Takes the port.
-///
-/// # Errors
-/// In one line, where it cannot be had.
-pub async fn listen(config: &Config) -> anyhow::Result<TcpListener> {
-    TcpListener::bind((config.host.as_str(), config.port)).await.map_err(|error| config.refused(&error))
+pub async fn listen(Config { host, port, .. }: &Config) -> anyhow::Result<TcpListener> {
+    TcpListener::bind((host.as_str(), *port)).await.map_err(|error| {
+        let reason = match error.kind() {
+            ErrorKind::AddrInUse => "is taken".into(),
+            _ => format!("cannot be listened on ({error})"),
+        };
+        anyhow!("{host}:{port} {reason}: choose another with PORT or HOST")
+    })
 }
 
-/// Waits until the server is told to end, by SIGTERM or SIGINT. What has not ended [`GRACE`] later is cut.
-///
-/// # Panics
-/// Where the system refuses to tell of signals.
+/// Waits for SIGTERM or SIGINT. The process exits [`GRACE`] later at the latest.
 pub async fn ended() {
     let mut terminate = signal(SignalKind::terminate()).expect("SIGTERM can be waited for");
     let mut interrupt = signal(SignalKind::interrupt()).expect("SIGINT can be waited for");

@@ -2,7 +2,6 @@
 
 use std::process::ExitCode;
 
-use common::{App, Config, Driver, ErrorBody, Failure, Greeting, Row, Table, limits};
 use rocket::{
     Build, Request, Rocket, State, catch, catchers,
     config::{Ident, LogLevel, Shutdown},
@@ -11,18 +10,19 @@ use rocket::{
     http::Status,
     response::{self, Responder, content::RawHtml},
     routes,
-    serde::json::Json,
+    serde::json::{Json, Value},
     shield::Shield,
     uri,
 };
+use servers::{App, Config, ErrorBody, Failure, GREETING, Greeting, Person5, Person30, limits};
 
 #[rocket::main]
 async fn main() -> ExitCode {
-    common::run(async {
-        let config = Config::read(env!("CARGO_PKG_NAME"), [Driver::Sqlx, Driver::Rusqlite])?;
-        let app = App::open(&config, None, "rocket", "rocket").await?;
-        // Rocket takes an address and listens itself, and says less where it cannot.
-        let at = common::listen(&config).await?.local_addr()?;
+    servers::run(async {
+        let config = Config::read(env!("CARGO_BIN_NAME"))?;
+        let app = App::open(&config, "rocket", "rocket").await?;
+        // Rocket takes an address and listens itself, and says less if it cannot.
+        let at = servers::listen(&config).await?.local_addr()?;
         let settings = rocket::Config {
             address: at.ip(),
             port: at.port(),
@@ -36,7 +36,7 @@ async fn main() -> ExitCode {
         let rocket = rocket(settings, app).ignite().await?;
         let shutdown = rocket.shutdown();
         rocket::tokio::spawn(async {
-            common::ended().await;
+            servers::ended().await;
             shutdown.notify()
         });
         rocket.launch().await?;
@@ -48,14 +48,14 @@ async fn main() -> ExitCode {
 fn rocket(settings: rocket::Config, app: App) -> Rocket<Build> {
     rocket::custom(settings)
         .attach(Shield::new())
-        .attach(AdHoc::on_request("As others", |request, _| Box::pin(async move { as_others(request) })))
+        .attach(AdHoc::on_request("no empty segments", |request, _| Box::pin(async move { no_empty_segments(request) })))
         .manage(app)
         .mount("/", routes![identity, plain, html_template, random_5fields, random_30fields])
         .register("/", catchers![other])
 }
 
-/// Rocket overlooks empty segments of a path; no route of the others has any.
-fn as_others(request: &mut Request) {
+/// Rocket overlooks empty segments of a path, which are a 404 elsewhere.
+fn no_empty_segments(request: &mut Request) {
     let path = request.uri().path();
     if path != "/" && path.as_str().split('/').skip(1).any(str::is_empty) {
         request.set_uri(uri!("/not-found"));
@@ -63,13 +63,13 @@ fn as_others(request: &mut Request) {
 }
 
 #[get("/")]
-fn identity(app: &State<App>) -> Json<common::Identity<'_>> {
-    Json(app.identity())
+fn identity(app: &State<App>) -> Value {
+    app.identity()
 }
 
 #[get("/plain")]
-fn plain(app: &State<App>) -> Json<Greeting> {
-    Json(app.plain())
+fn plain() -> Json<Greeting> {
+    Json(GREETING)
 }
 
 #[get("/html-template")]
@@ -78,13 +78,13 @@ fn html_template(app: &State<App>) -> Result<RawHtml<String>, Failed> {
 }
 
 #[get("/sqlite/random-5fields/<size>")]
-async fn random_5fields(app: &State<App>, size: &str) -> Result<Json<Vec<Row>>, Failed> {
-    Ok(Json(app.random_rows(Table::Person5, size).await?))
+async fn random_5fields(app: &State<App>, size: &str) -> Result<Json<Vec<Person5>>, Failed> {
+    Ok(Json(app.random_rows(size).await?))
 }
 
 #[get("/sqlite/random-30fields/<size>")]
-async fn random_30fields(app: &State<App>, size: &str) -> Result<Json<Vec<Row>>, Failed> {
-    Ok(Json(app.random_rows(Table::Person30, size).await?))
+async fn random_30fields(app: &State<App>, size: &str) -> Result<Json<Vec<Person30>>, Failed> {
+    Ok(Json(app.random_rows(size).await?))
 }
 
 /// What Rocket answers itself.
@@ -103,6 +103,6 @@ impl From<Failure> for Failed {
 
 impl<'r> Responder<'r, 'static> for Failed {
     fn respond_to(self, request: &'r Request<'_>) -> response::Result<'static> {
-        (Status::new(self.0.status()), Json(self.0.body())).respond_to(request)
+        (Status::new(self.0.status()), Json(self.0.answer())).respond_to(request)
     }
 }
