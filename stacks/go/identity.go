@@ -21,7 +21,8 @@ func identity(c config, sqliteVersion string) any {
 		"file": c.contentFile, "journal": c.journal, "synchronous": c.synchronous,
 	}
 	if c.store == "postgres" {
-		client := c.client + " " + versionOf(postgresClients[c.client].module)
+		module := map[string]string{"pgx": "github.com/jackc/pgx/v5", "lib/pq": "github.com/lib/pq"}[c.client]
+		client := c.client + " " + versionOf(module)
 		store = object{"name": c.store, "driver": client, "pool": c.pool, "prepare": c.prepare}
 	}
 	cpuUs, rssBytes := usage()

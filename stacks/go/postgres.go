@@ -36,17 +36,12 @@ const postgresSchema = `BEGIN ISOLATION LEVEL READ COMMITTED;
 	INSERT INTO migration VALUES (0), (1) ON CONFLICT DO NOTHING;
 	COMMIT`
 
-// postgresClients are the values of POSTGRES_CLIENT.
-var postgresClients = map[string]struct {
-	module string
-	open   func(config) (database, error)
-}{
-	"pgx":    {"github.com/jackc/pgx/v5", openPgx},
-	"lib/pq": {"github.com/lib/pq", openPq},
-}
-
 func openPostgres(c config) (database, error) {
-	db, err := postgresClients[c.client].open(c)
+	open := openPgx
+	if c.client == "lib/pq" {
+		open = openPq
+	}
+	db, err := open(c)
 	if err != nil {
 		url := regexp.MustCompile("//.*@").ReplaceAllString(c.databaseURL, "//")
 		reason := strings.Join(strings.Fields(err.Error()), " ") // pgx says it in several lines
