@@ -9,7 +9,6 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse
 from fastapi.templating import Jinja2Templates
-from jinja2 import Environment, FileSystemLoader
 from pydantic import BeforeValidator
 from starlette.exceptions import HTTPException
 
@@ -20,10 +19,9 @@ from people import People, Row, parse_size
 config = read_config(os.environ)
 people = People(config.db_file)
 identity = identify(config)
-views = FileSystemLoader(Path(__file__).with_name("templates"))
-templates = Jinja2Templates(
-    env=Environment(loader=views, autoescape=True, auto_reload=False, keep_trailing_newline=True)
-)
+templates = Jinja2Templates(Path(__file__).with_name("templates"))
+templates.env.auto_reload = False
+templates.env.keep_trailing_newline = True
 
 app = FastAPI(openapi_url=None, redirect_slashes=False)
 get = partial(app.api_route, methods=["GET", "HEAD"])

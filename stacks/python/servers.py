@@ -15,10 +15,7 @@ from typing import Any
 
 from config import Config
 
-HEADER_BYTES = 16_384
-# Long enough to read requests that had arrived before the signal.
-READ_SECONDS = 0.5
-# How long a server may take after that to answer what is in flight.
+# How long a server may take to answer what is in flight, after it is told to stop.
 GRACE_SECONDS = 4
 
 
@@ -41,30 +38,21 @@ def uvicorn(config: Config) -> None:
 
 
 def granian(config: Config) -> None:
-    """Flask. A worker that is told to stop closes connections whose request it has not read, so it is told later."""
+    """Flask."""
     from granian import Granian
     from granian.constants import Interfaces
-    from granian.http import HTTP1Settings
     from granian.log import LogLevels
 
-    server = Granian(
+    Granian(
         "flask_app:app",
         address=socket.gethostbyname(config.host),  # it takes no names
         port=config.port,
         interface=Interfaces.WSGI,
         workers=config.workers,
         blocking_threads=4,
-        http1_settings=HTTP1Settings(max_buffer_size=HEADER_BYTES),
         log_level=LogLevels.error,
         workers_kill_timeout=GRACE_SECONDS,
-    )
-
-    def stop(*_: object) -> None:
-        time.sleep(READ_SECONDS)
-        server.signal_handler_interrupt()
-
-    server.on_startup(lambda: on_signal(stop))
-    server.serve()
+    ).serve()
 
 
 def bjoern(config: Config) -> None:
@@ -116,21 +104,16 @@ def waitress(config: Config) -> None:
         ident=None,
         # Waitress fails to log that a client has gone before its malformed request was answered.
         log_socket_errors=False,
-        max_request_header_size=HEADER_BYTES,
     )
     stopping = threading.Event()
 
-    def stop(*_: object) -> None:
-        stopping.set()
-        server.pull_trigger()
-
     def step() -> None:
-        wasyncore.loop(READ_SECONDS, use_poll=True, map=sockets, count=1)
+        wasyncore.loop(0.5, use_poll=True, map=sockets, count=1)
 
     def is_busy() -> bool:
         return any(channel.requests or channel.total_outbufs_len for channel in server.active_channels.values())
 
-    on_signal(stop)
+    on_signal(lambda *_: stopping.set())
     while not stopping.is_set():
         step()
     server.del_channel()
