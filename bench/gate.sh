@@ -17,7 +17,7 @@ if git rev-parse --git-dir >/dev/null 2>&1 && ! git rev-parse -q --verify "$base
   base=$(git rev-parse FETCH_HEAD)
 fi
 
-set -- --ref "$base" --ref HEAD --start "$START" --setup "${SETUP:-true}" \
+set -- --ref "$base" --ref HEAD --start "$START" ${SETUP:+--setup "$SETUP"} \
   --endpoints "${ENDPOINTS:-/}" --fail-above "${FAIL_ABOVE:-5%}" --json "$folder/gate.json" --markdown "$folder/gate.md"
 # One option per line, as in --env=NAME=a value with spaces; or words as in a shell, in which quotes hold a value together.
 words() {

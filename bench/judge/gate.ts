@@ -7,14 +7,21 @@ import { isFailing } from "./verdict.ts";
 
 export type GateVerdict = "slower" | "not slower" | "undecided";
 
+/** Two restarts may vary little by chance, above all beside other work. */
+const LEAST_RESTARTS = 3;
+
 /**
- * @param of cost after a change ÷ before
+ * @param of cost after a change ÷ before; fewer than three restarts decide nothing
  * @param limit by how much it may be dearer, 0.05 for 5 %
  * @returns slower if it is dearer (the interval lies above 1) and by more than the limit (the estimate); not
  *   slower if it is below the limit, one-sided: that no endpoint is slower takes every one of them (an intersection-union
  *   test, Berger 1982), which needs no correction for their number
  */
-export function verdictBy({ ratio, upper }: Pick<Compared, "ratio" | "upper">, limit: number): GateVerdict {
+export function verdictBy(
+  { ratio, upper, logRatios }: Pick<Compared, "ratio" | "upper"> & Partial<Compared>,
+  limit: number,
+): GateVerdict {
+  if (logRatios && logRatios.length < LEAST_RESTARTS) return "undecided";
   if (ratio.low > 1 && ratio.estimate > 1 + limit) return "slower";
   return upper < 1 + limit ? "not slower" : "undecided";
 }
