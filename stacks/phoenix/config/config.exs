@@ -15,24 +15,25 @@ config :benchmark, BenchmarkWeb.Endpoint,
   render_errors: [formats: [json: BenchmarkWeb.ErrorJSON], layout: false],
   server: true
 
-# A request waits for a connection: by default DBConnection answers with an error after 50 ms in the queue.
-queue = [queue_target: 5_000, queue_interval: 5_000, log: false]
+alias Benchmark.{Contents, People}
 
-config :benchmark, Benchmark.People.Repo, [
+# A request waits for a connection: by default DBConnection answers with an error after 50 ms in the queue.
+for repo <- [People.Repo, Contents.SqliteRepo, Contents.PostgresRepo] do
+  config :benchmark, repo, queue_target: 5_000, queue_interval: 5_000, log: false
+end
+
+config :benchmark, People.Repo,
+  mode: :readonly,
   journal_mode: nil,
   cache_size: -16_000,
-  custom_pragmas: [mmap_size: 0, query_only: 1],
-  mode: :readonly
-] ++ queue
+  custom_pragmas: [mmap_size: 0, query_only: 1]
 
 # One connection, because more would wait for each other's locks.
-config :benchmark, Benchmark.Contents.SqliteRepo, [
+config :benchmark, Contents.SqliteRepo,
   pool_size: 1,
   busy_timeout: 5_000,
   cache_size: -16_000,
   custom_pragmas: [mmap_size: 0],
   priv: "priv/repo"
-] ++ queue
 
-config :benchmark, Benchmark.Contents.PostgresRepo,
-  [parameters: [statement_timeout: "5000"], priv: "priv/repo"] ++ queue
+config :benchmark, Contents.PostgresRepo, parameters: [statement_timeout: "5000"], priv: "priv/repo"

@@ -16,7 +16,7 @@ defmodule Benchmark.Application do
     with :ok <- check_port(Application.fetch_env!(:benchmark, BenchmarkWeb.Endpoint)[:http]),
          :ok <- People.look(),
          :ok <- Contents.migrate() do
-      {:ok, _} = System.trap_signal(:sigterm, fn -> Process.sleep(@read_ms) && System.stop() end)
+      {:ok, _} = System.trap_signal(:sigterm, &stop/0)
       children = [People.Repo, Contents.repo(), BenchmarkWeb.Endpoint]
       Supervisor.start_link(children, strategy: :one_for_one, name: Benchmark.Supervisor)
     else
@@ -24,6 +24,13 @@ defmodule Benchmark.Application do
         IO.puts(:stderr, mistake)
         System.halt(1)
     end
+  end
+
+  # System.stop would unload each module, which takes seconds.
+  defp stop do
+    Process.sleep(@read_ms)
+    Application.stop(:benchmark)
+    System.halt(0)
   end
 
   # Bandit would report in many lines that it cannot listen.

@@ -23,17 +23,17 @@ defmodule Benchmark.Contents do
     {:ok, _, _} = Ecto.Migrator.with_repo(repo(), &Ecto.Migrator.run(&1, :up, all: true))
     :ok
   rescue
-    # Of servers that start at once on an empty database each may find that another makes its tables.
-    _ when tries > 1 -> migrate(tries - 1)
-    error -> {:error, cannot_be_used(repo().config(), error |> Exception.message() |> String.split() |> Enum.join(" "))}
+    # Of servers that start at once on an empty database, one may fail because another makes the same table.
+    error -> if tries > 1, do: migrate(tries - 1), else: {:error, mistake(repo().config(), Exception.message(error))}
   end
 
-  defp cannot_be_used(config, reason) do
+  defp mistake(config, message) do
+    reason = message |> String.split() |> Enum.join(" ")
+
     if repo() == PostgresRepo do
-      url = String.replace(config[:url], ~r"//.*@", "//")
-      "#{url} cannot be used (#{reason}): start Postgres, or fix DATABASE_URL"
+      "#{String.replace(config[:url], ~r"//.*@", "//")} cannot be used (#{reason}): start Postgres, or fix DATABASE_URL"
     else
-      ~s(CONTENT_FILE "#{config[:database]}" cannot be written (#{reason}\): set it to a file that can)
+      "CONTENT_FILE \"#{config[:database]}\" cannot be written (#{reason}): set it to a file that can"
     end
   end
 

@@ -4,6 +4,8 @@ defmodule Benchmark.People do
   alias Benchmark.People.{Person30, Person5, Repo}
   alias Exqlite.Sqlite3
 
+  @make "bun createdb.ts --file"
+
   @doc "Reads `size` rows, each by a query of its own, ids uniform over the rows that exist."
   def random_rows(schema, size) do
     %{^schema => first..last//1} = :persistent_term.get(__MODULE__)
@@ -16,7 +18,7 @@ defmodule Benchmark.People do
   def look do
     file = Repo.config()[:database]
 
-    with {:exists, true} <- {:exists, File.exists?(file)},
+    with true <- File.exists?(file),
          {:ok, db} <- Sqlite3.open(file, mode: :readonly),
          {:ok, ids5} <- ids(db, "person5"),
          {:ok, ids30} <- ids(db, "person30"),
@@ -24,8 +26,8 @@ defmodule Benchmark.People do
          :ok <- Sqlite3.close(db) do
       :persistent_term.put(__MODULE__, %{Person5 => ids5, Person30 => ids30, sqlite_version: version})
     else
-      {:exists, false} -> {:error, ~s(no database at "#{file}": make it with: bun createdb.ts --file #{file})}
-      {:error, reason} -> {:error, ~s("#{file}" cannot be used (#{reason}\): make it again with: bun createdb.ts --file #{file})}
+      false -> {:error, "no database at \"#{file}\": make it with: #{@make} #{file}"}
+      {:error, reason} -> {:error, "\"#{file}\" cannot be used (#{reason}): make it again with: #{@make} #{file}"}
     end
   end
 

@@ -12,9 +12,6 @@ defmodule BenchmarkWeb.Router do
     put "/content/:id", ContentController, :update
     resources "/users", UserController, only: [:index, :create]
 
-    get "/openapi.json", DocsController, :openapi
-    get "/docs", DocsController, :show
-
     # Without a route Bandit would close the connection after the answer.
     match :*, "/*path", FallbackController, :not_found
   end

@@ -10,7 +10,7 @@ defmodule Benchmark.Contents.Content do
   @max_depth 64
 
   @derive {Jason.Encoder, except: [:__meta__]}
-  @primary_key {:id, Ulid, autogenerate: false}
+  @primary_key {:id, :string, autogenerate: false}
   schema "content" do
     field :title, :string
     field :body, :string
@@ -30,6 +30,7 @@ defmodule Benchmark.Contents.Content do
     params
     |> Map.put_new_lazy("id", &Ulid.generate/0)
     |> changeset([:id | @fields])
+    |> validate_format(:id, Ulid.pattern())
     |> unique_constraint(:id, name: :content_pkey, message: "is taken")
     |> unique_constraint(:id, name: :content_id_index, message: "is taken")
   end
