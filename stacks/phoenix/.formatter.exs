@@ -1,5 +1,5 @@
 [
-  import_deps: [:ecto, :phoenix],
-  inputs: ["mix.exs", "{config,lib}/**/*.ex", "config/*.exs"],
+  import_deps: [:ecto, :ecto_sql, :phoenix],
+  inputs: ["mix.exs", "{config,lib,priv}/**/*.{ex,exs}"],
   line_length: 120
 ]

@@ -5,9 +5,8 @@ cd "$(dirname "$0")"
 # shellcheck source=stacks/toolchain.sh
 . ../toolchain.sh
 
-command -v mix >/dev/null || missing "Elixir, 1.18 or later, on Erlang/OTP 25 or later, and a C compiler: https://elixir-lang.org/install.html"
-describe build
-if [ -f build/made ] && [ -z "$(find mix.exs config lib rel build/openapi.json -newer build/made)" ]; then exit; fi
+command -v mix >/dev/null || missing "Elixir 1.18 or later on Erlang/OTP 25 or later, and a C compiler: https://elixir-lang.org/install.html"
+if [ -f build/made ] && [ -z "$(find mix.exs config lib priv rel -newer build/made)" ]; then exit; fi
 
 export MIX_ENV=prod
 mix local.hex --force --if-missing >/dev/null

@@ -1,15 +1,39 @@
 import Config
 
-# Nothing is logged but what breaks, on stderr.
+# Only what breaks is logged, on stderr.
 config :logger, level: :error
 config :logger, :default_handler, config: [type: :standard_error]
 
-config :phoenix, json_library: Jason
+config :phoenix, json_library: Jason, logger: false
 
 config :benchmark, BenchmarkWeb.Endpoint,
   adapter: Bandit.PhoenixAdapter,
+  http: [
+    http_options: [compress: false, log_protocol_errors: false],
+    thousand_island_options: [shutdown_timeout: 4_000]
+  ],
   render_errors: [formats: [json: BenchmarkWeb.ErrorJSON], layout: false],
   server: true
 
-# Rows are read and kept by repositories that Benchmark.Application starts with what Benchmark.Settings reads.
-config :benchmark, ecto_repos: []
+alias Benchmark.{Contents, People}
+
+# A request waits for a connection: by default DBConnection answers with an error after 50 ms in the queue.
+for repo <- [People.Repo, Contents.SqliteRepo, Contents.PostgresRepo] do
+  config :benchmark, repo, queue_target: 5_000, queue_interval: 5_000, log: false
+end
+
+config :benchmark, People.Repo,
+  mode: :readonly,
+  journal_mode: nil,
+  cache_size: -16_000,
+  custom_pragmas: [mmap_size: 0, query_only: 1]
+
+# One connection, because more would wait for each other's locks.
+config :benchmark, Contents.SqliteRepo,
+  pool_size: 1,
+  busy_timeout: 5_000,
+  cache_size: -16_000,
+  custom_pragmas: [mmap_size: 0],
+  priv: "priv/repo"
+
+config :benchmark, Contents.PostgresRepo, parameters: [statement_timeout: "5000"], priv: "priv/repo"

@@ -5,7 +5,7 @@ defmodule BenchmarkWeb do
     quote do
       use Phoenix.Controller, formats: []
       import Plug.Conn
-      import BenchmarkWeb.Inputs
+      import BenchmarkWeb.Params
       action_fallback BenchmarkWeb.FallbackController
     end
   end

@@ -1,70 +1,48 @@
 defmodule Benchmark.Application do
-  @moduledoc "Starts the repositories and the server, once the settings are found to be right."
+  @moduledoc "Starts the repositories and the server, once what they need is found to be right."
 
   use Application
 
-  alias Benchmark.{Contents, People, Settings, UsageError}
+  alias Benchmark.{Contents, People}
 
-  # Long enough to read what had arrived when the server is told to stop: connections that seem idle are closed at once.
+  # A connection that seems idle is closed at once when the server stops, so it first reads what has arrived.
   @read_ms 500
 
   @impl true
   def start(_type, _args) do
-    settings = Settings.read()
-    address = claim(settings)
-    people = People.look(settings.db_file)
-    :persistent_term.put(Settings, settings)
-    :persistent_term.put(People, people)
+    # These log each connection that they lose or cannot make; the request that needs it is told.
+    for application <- [:db_connection, :ecto_sql, :postgrex], do: Logger.put_application_level(application, :none)
 
-    # Drivers log each connection that they lose or cannot make; the request that needs it is told.
-    Logger.put_application_level(:db_connection, :none)
-    Logger.put_application_level(:postgrex, :none)
-
-    {:ok, _} = System.trap_signal(:sigterm, fn -> Process.sleep(@read_ms) && System.stop() end)
-
-    databases = [{People.Repo, People.options(settings)}, {DynamicSupervisor, name: Benchmark.Stores}]
-    {:ok, supervisor} = Supervisor.start_link(databases, strategy: :one_for_one, name: Benchmark.Supervisor)
-    if settings.store, do: Contents.open()
-    {:ok, _} = Supervisor.start_child(supervisor, {BenchmarkWeb.Endpoint, endpoint(settings, address)})
-    {:ok, supervisor}
-  rescue
-    error in UsageError ->
-      IO.puts(:stderr, error.message)
-      System.halt(1)
-  end
-
-  # Finds out whether the port can be had, as a listener that fails would be reported in many lines.
-  defp claim(%{host: host, port: port}) do
-    with {:ok, address} <- address(host),
-         {:ok, socket} <- :gen_tcp.listen(port, ip: address, reuseaddr: true) do
-      :gen_tcp.close(socket)
-      address
+    with :ok <- check_port(Application.fetch_env!(:benchmark, BenchmarkWeb.Endpoint)[:http]),
+         :ok <- People.look(),
+         :ok <- Contents.migrate() do
+      {:ok, _} = System.trap_signal(:sigterm, &stop/0)
+      children = [People.Repo, Contents.repo(), BenchmarkWeb.Endpoint]
+      Supervisor.start_link(children, strategy: :one_for_one, name: Benchmark.Supervisor)
     else
-      {:error, :eaddrinuse} -> refuse(host, port, "is taken")
-      {:error, reason} -> refuse(host, port, "cannot be listened on (#{reason})")
+      {:error, mistake} ->
+        IO.puts(:stderr, mistake)
+        System.halt(1)
     end
   end
 
-  defp address(host) do
-    with {:error, _} <- :inet.getaddr(to_charlist(host), :inet), do: :inet.getaddr(to_charlist(host), :inet6)
+  # System.stop would unload each module, which takes seconds.
+  defp stop do
+    Process.sleep(@read_ms)
+    Application.stop(:benchmark)
+    System.halt(0)
   end
 
-  defp refuse(host, port, reason) do
-    raise UsageError, "#{host}:#{port} #{reason}: choose another with PORT or HOST"
+  # Bandit would report in many lines that it cannot listen.
+  defp check_port(http) do
+    case :gen_tcp.listen(http[:port], ip: http[:ip], reuseaddr: true) do
+      {:ok, socket} -> :gen_tcp.close(socket)
+      {:error, :eaddrinuse} -> refuse(http, "is taken")
+      {:error, reason} -> refuse(http, "cannot be listened on (#{reason})")
+    end
   end
 
-  # The limits of shared/limits.ts.
-  defp endpoint(%{port: port}, address) do
-    [
-      http: [
-        ip: address,
-        port: port,
-        http_options: [compress: false, log_protocol_errors: false],
-        http_1_options: [max_request_line_length: 16_384, max_header_length: 16_384],
-        http_2_options: [enabled: false],
-        websocket_options: [enabled: false],
-        thousand_island_options: [read_timeout: 10_000, shutdown_timeout: 4_000]
-      ]
-    ]
+  defp refuse(http, reason) do
+    {:error, "#{:inet.ntoa(http[:ip])}:#{http[:port]} #{reason}: choose another with PORT or HOST"}
   end
 end

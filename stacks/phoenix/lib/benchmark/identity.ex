@@ -1,12 +1,11 @@
 defmodule Benchmark.Identity do
   @moduledoc "The answer to GET /: what this server is and what it has used."
 
-  alias Benchmark.{People, Settings}
+  alias Benchmark.{Contents, People}
 
   @page_bytes 4096
 
   def now do
-    settings = :persistent_term.get(Settings)
     {cpu_ms, _} = :erlang.statistics(:runtime)
     {uptime_ms, _} = :erlang.statistics(:wall_clock)
     [_, pages | _] = "/proc/self/statm" |> File.read!() |> String.split()
@@ -15,8 +14,8 @@ defmodule Benchmark.Identity do
       server: "elixir-phoenix",
       runtime: %{name: "elixir", version: "#{System.version()} on OTP #{System.otp_release()}"},
       framework: %{name: "phoenix", version: "#{version(:phoenix)} on bandit #{version(:bandit)}"},
-      driver: %{name: settings.driver, sqlite: People.sqlite_version()},
-      store: store(settings),
+      driver: %{name: "exqlite", sqlite: People.sqlite_version()},
+      store: store(Contents.repo()),
       workers: 1,
       pid: String.to_integer(System.pid()),
       uptimeSeconds: uptime_ms / 1000,
@@ -25,17 +24,17 @@ defmodule Benchmark.Identity do
     }
   end
 
-  defp store(%{store: "postgres", postgres: postgres}) do
-    %{
-      name: "postgres",
-      driver: "#{postgres.client} #{version(:postgrex)}",
-      pool: postgres.pool,
-      prepare: postgres.prepare
-    }
+  defp store(Contents.PostgresRepo = repo) do
+    config = repo.config()
+    prepare = config[:prepare] == :named
+    %{name: "postgres", driver: "postgrex #{version(:postgrex)}", pool: config[:pool_size], prepare: prepare}
   end
 
-  defp store(%{driver: driver, sqlite: sqlite}) do
-    Map.merge(%{name: "sqlite", driver: "#{driver} #{People.sqlite_version()}"}, sqlite)
+  defp store(Contents.SqliteRepo = repo) do
+    config = repo.config()
+    driver = "exqlite #{People.sqlite_version()}"
+    synchronous = config[:synchronous]
+    %{name: "sqlite", driver: driver, file: config[:database], journal: config[:journal_mode], synchronous: synchronous}
   end
 
   defp version(application), do: application |> Application.spec(:vsn) |> to_string()

@@ -2,24 +2,17 @@ defmodule BenchmarkWeb.Router do
   use Phoenix.Router, helpers: false
 
   scope "/", BenchmarkWeb do
-    get "/", IdentityController, :show
-    get "/plain", GreetingController, :show
+    get "/", PageController, :identity
+    get "/plain", PageController, :plain
     get "/html-template", PageController, :hi
     get "/sqlite/random-5fields/:size", PeopleController, :random5
     get "/sqlite/random-30fields/:size", PeopleController, :random30
 
-    get "/content", ContentController, :index
-    post "/content", ContentController, :create
-    get "/content/:id", ContentController, :show
+    resources "/content", ContentController, only: [:index, :create, :show, :delete]
     put "/content/:id", ContentController, :update
-    delete "/content/:id", ContentController, :delete
-    get "/users", UserController, :index
-    post "/users", UserController, :create
+    resources "/users", UserController, only: [:index, :create]
 
-    get "/openapi.json", DocsController, :openapi
-    get "/docs", DocsController, :show
-
-    # Bandit closes the connection where no route is found, without a word to the client.
+    # Without a route Bandit would close the connection after the answer.
     match :*, "/*path", FallbackController, :not_found
   end
 end

@@ -1,24 +1,55 @@
 defmodule Benchmark.Contents.Content do
-  @moduledoc "A content item; data is JSON, times are texts as in the other servers."
+  @moduledoc "A content item; times are texts, as in the other servers."
 
   use Ecto.Schema
+  import Ecto.Changeset
+  import Benchmark.Contents.Validations
+  alias Benchmark.Contents.{Json, Ulid}
 
+  @fields [:title, :body, :author, :status, :data]
+  @max_depth 64
+
+  @derive {Jason.Encoder, except: [:__meta__]}
   @primary_key {:id, :string, autogenerate: false}
   schema "content" do
     field :title, :string
     field :body, :string
     field :author, :string
-    field :status, :string
-    field :data, :string
-    field :created_at, :string
-    field :updated_at, :string
+    field :status, Ecto.Enum, values: [:draft, :published, :archived], default: :draft
+    field :data, Json
+    timestamps inserted_at: :created_at, type: :string, autogenerate: {__MODULE__, :now, []}
   end
 
-  @doc "As it is answered, for EcmaJson."
-  def to_json(content) do
-    {:object, Enum.map(__schema__(:fields), &{Atom.to_string(&1), value(&1, Map.fetch!(content, &1))})}
+  @doc "What a client can say of an item."
+  def fields, do: @fields
+
+  def now, do: DateTime.utc_now() |> DateTime.truncate(:millisecond) |> DateTime.to_iso8601()
+
+  @doc "A new item, whose id is made unless it is given."
+  def new(params) do
+    params
+    |> Map.put_new_lazy("id", &Ulid.generate/0)
+    |> changeset([:id | @fields])
+    |> validate_format(:id, Ulid.pattern())
+    |> unique_constraint(:id, name: :content_pkey, message: "is taken")
+    |> unique_constraint(:id, name: :content_id_index, message: "is taken")
   end
 
-  defp value(:data, json), do: {:json, json}
-  defp value(_, text), do: text
+  def changeset(params, fields \\ @fields) do
+    %__MODULE__{}
+    |> cast_only(params, fields)
+    # Ecto leaves out of an INSERT what is nil unless it is a change
+    |> force_change(:data, params["data"])
+    |> validate_required(fields -- [:data], trim: false)
+    |> validate_text(:title, 200)
+    |> validate_text(:body, 50_000)
+    |> validate_text(:author, 200)
+    |> validate_change(:data, fn :data, data ->
+      if deeper?(data, @max_depth), do: [data: "must not be nested more than #{@max_depth} deep"], else: []
+    end)
+  end
+
+  defp deeper?(%{} = object, levels), do: deeper?(Map.values(object), levels)
+  defp deeper?(list, levels) when is_list(list), do: levels == 0 or Enum.any?(list, &deeper?(&1, levels - 1))
+  defp deeper?(_, _), do: false
 end

@@ -1,14 +1,19 @@
 defmodule Benchmark.Contents.User do
   use Ecto.Schema
+  import Ecto.Changeset
+  import Benchmark.Contents.Validations
 
+  @derive {Jason.Encoder, except: [:__meta__]}
   schema "user" do
     field :name, :string
     field :email, :string
   end
 
-  defimpl Jason.Encoder do
-    def encode(%{id: id, name: name, email: email}, options) do
-      Jason.Encode.keyword([id: id, name: name, email: email], options)
-    end
+  def changeset(params) do
+    %__MODULE__{}
+    |> cast_only(params, [:name, :email])
+    |> validate_required([:name, :email], trim: false)
+    |> validate_text(:name, 200)
+    |> validate_text(:email, 200)
   end
 end

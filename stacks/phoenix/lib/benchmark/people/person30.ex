@@ -1,6 +1,7 @@
 defmodule Benchmark.People.Person30 do
   use Ecto.Schema
 
+  @derive {Jason.Encoder, except: [:__meta__]}
   schema "person30" do
     field :first_name, :string
     field :last_name, :string

@@ -2,7 +2,6 @@ defmodule BenchmarkWeb.UserController do
   use BenchmarkWeb, :controller
 
   alias Benchmark.Contents
-  alias Benchmark.Contents.NewUser
 
   plug :read_json when action == :create
 
@@ -13,9 +12,6 @@ defmodule BenchmarkWeb.UserController do
   end
 
   def create(conn, _params) do
-    with {:ok, new} <- NewUser.read(conn.assigns.json),
-         {:ok, user} <- Contents.add_user(new) do
-      conn |> put_status(201) |> json(user)
-    end
+    with {:ok, user} <- Contents.create_user(conn.assigns.json), do: conn |> put_status(201) |> json(user)
   end
 end

@@ -1,0 +1,3 @@
+defmodule Benchmark.Contents.SqliteRepo do
+  use Ecto.Repo, otp_app: :benchmark, adapter: Ecto.Adapters.SQLite3
+end
