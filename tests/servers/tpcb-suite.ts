@@ -35,6 +35,7 @@ const WITHIN_MS = (WAITS.answer + LATE) * 1e3;
 const post = ({ url }: Server, body: unknown, type = "application/json") =>
   answerOf(`${url}/tx`, WITHIN_MS, {
     method: "POST",
+    keepalive: false, // a server may close an idle connection as the next request comes
     headers: { "content-type": type },
     body: typeof body === "string" ? body : JSON.stringify(body),
   });
