@@ -111,7 +111,8 @@ describe("a later commit that fails does not pass", () => {
   const cases: [string, string | RegExp][] = [
     ["short", "/ is answered differently: short with 200, no type, 27 bytes; fast with 200"],
     ["broken", "broken did not start: no such module"],
-    ["failing", /^failing: [\d,]+ of [\d,]+ requests failed \(500\)$/m],
+    // One in a hundred may fail before the load already.
+    ["failing", /^failing: [\d,]+ of [\d,]+ requests failed \(500\)$|^failing answers \/ with status 500/m],
   ];
   for (const [ref, message] of cases) {
     test(String(message), async () => {
@@ -128,7 +129,7 @@ describe("a later commit that fails does not pass", () => {
 
   test("one that waits is slower by requests/s", async () => {
     const { code, output } = await finish(
-      compare("--ref", "fast", "--ref", "sleeping", "--endpoints", "/", "--fail-above", "5%"),
+      compare("--ref", "fast", "--ref", "sleeping", "--endpoints", "/", "--fail-above", "5%", "--seconds", "120"),
     );
     expect([code, output]).toEqual([
       1,
@@ -148,9 +149,9 @@ describe("a later commit that fails does not pass", () => {
 });
 
 describe("what cannot be measured exits with 3, in one line", () => {
-  const cases: [string[], string][] = [
+  const cases: [string[], string | RegExp][] = [
     [["--ref", "broken", "--ref", "fast"], "broken did not start: no such module"],
-    [["--ref", "failing", "--ref", "fast"], "requests failed (500)"],
+    [["--ref", "failing", "--ref", "fast"], /requests failed \(500\)|^failing(#2)? answers \/ with status 500/m],
     [["--ref", "fast", "--ref", "nope"], '--ref "nope"'],
     [["--ref", "fast", "--ref", "slow", "--ref", "short"], "a comparison has two sides"],
     [["--ref", "fast", "--ref", "/nowhere"], '--ref "/nowhere": there is no such folder'],
@@ -161,9 +162,10 @@ describe("what cannot be measured exits with 3, in one line", () => {
     [["--ref", "fast", "--connections", "none"], "'none' is invalid"],
   ];
   for (const [i, [args, message]] of cases.entries()) {
-    test(message, async () => {
+    test(String(message), async () => {
       const { code, output } = await finish(compare(...args, "--fail-above", "5%"), { MARKER: `gate${i}` });
-      expect([code, output]).toEqual([3, expect.stringContaining(message)]);
+      const expected = typeof message === "string" ? expect.stringContaining(message) : expect.stringMatching(message);
+      expect([code, output]).toEqual([3, expected]);
       expectGone(`gate${i}`);
     });
   }
