@@ -22,5 +22,5 @@ force_shutdown_after 4
 if Settings::WORKERS > 1
   workers Settings::WORKERS
   preload_app!
-  before_fork { ActiveRecord::Base.clear_all_connections! }
+  before_fork { ActiveRecord::Base.connection_handler.clear_all_connections! }
 end

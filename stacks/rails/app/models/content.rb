@@ -16,11 +16,10 @@ class Content < ContentRecord
     end
   end
 
-  # Every column is written, also where its value is the default: `data` may be nil, which is JSON's null.
-  self.partial_writes = false
   # Rails would write times in another form than the other servers.
   self.record_timestamps = false
   before_create { self.created_at = self.updated_at = self.class.now }
+  before_create { data_will_change! } # or a nil, which is JSON's null, would not be written
 
   attribute :id, default: -> { Ulid.generate }
   attribute :status, default: "draft"

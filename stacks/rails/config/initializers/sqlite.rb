@@ -1,12 +1,13 @@
 # frozen_string_literal: true
 
-# Sets the pragmas that database.yml has, for each connection; Rails has this setting since 7.1.
+# Sets the pragmas of database.yml on each connection, and no others: Rails since 7.1 would set the journal of a file
+# that is open for reading only.
 module SqlitePragmas
   private
 
   def configure_connection
-    super
-    @config.fetch(:pragmas).each { |name, value| execute "PRAGMA #{name} = #{value}" }
+    database = @raw_connection || @connection # the latter in Rails before 7.1
+    @config.fetch(:pragmas).each { |name, value| database.execute "PRAGMA #{name} = #{value}" }
   end
 end
 
