@@ -99,16 +99,17 @@ impl Postgres {
     }
 }
 
-/// What a SQLSTATE (postgresql.org/docs/current/errcodes-appendix.html) means.
-fn failure_of(state: &str, error: impl Into<anyhow::Error>) -> Failure {
-    match state {
+/// What a SQLSTATE (postgresql.org/docs/current/errcodes-appendix.html) means, None if it is no failure that a client is told.
+fn failure_of(state: &str) -> Option<Failure> {
+    let failure = match state {
         "40001" | "40P01" => Failure::RolledBack,
         "P0002" => Failure::NotFound,
         "22003" => Failure::Refused(409, "a balance would be too large".into()),
         "42P01" | "42883" => Failure::NoTables,
         _ if ["08", "53", "57"].iter().any(|class| state.starts_with(class)) => Failure::Unavailable,
-        _ => Failure::Internal(error.into()),
-    }
+        _ => return None,
+    };
+    Some(failure)
 }
 
 fn without_user(url: &str) -> String {

@@ -65,7 +65,7 @@ impl SqlxPostgres {
 pub fn failure(error: Error) -> Failure {
     match &error {
         Error::Io(_) | Error::PoolTimedOut => Failure::Unavailable,
-        Error::Database(said) => failure_of(&said.code().unwrap_or_default().into_owned(), error),
+        Error::Database(said) => failure_of(&said.code().unwrap_or_default()).unwrap_or_else(|| error.into()),
         _ => error.into(),
     }
 }

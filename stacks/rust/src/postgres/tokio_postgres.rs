@@ -89,7 +89,7 @@ pub fn failure(error: PoolError) -> Failure {
     let PoolError::Backend(error) = error else { return Failure::Unavailable };
     let is_lost = error.is_closed() || error.source().is_some_and(|cause| cause.is::<io::Error>());
     match error.code() {
-        Some(state) => failure_of(&state.code().to_owned(), error),
+        Some(state) => failure_of(state.code()).unwrap_or_else(|| error.into()),
         None if is_lost => Failure::Unavailable,
         None => error.into(),
     }
