@@ -18,11 +18,14 @@ config :benchmark, BenchmarkWeb.Endpoint,
 alias Benchmark.{Contents, People}
 
 # A request waits for a connection: by default DBConnection answers with an error after 50 ms in the queue.
-for repo <- [People.Repo, Contents.SqliteRepo, Contents.PostgresRepo] do
-  config :benchmark, repo, queue_target: 5_000, queue_interval: 5_000, log: false
+for repo <- [Contents.SqliteRepo, Contents.PostgresRepo] do
+  config :benchmark, repo, queue_target: 2_000, queue_interval: 2_000, log: false, priv: "priv/repo"
 end
 
 config :benchmark, People.Repo,
+  queue_target: 60_000,
+  queue_interval: 60_000,
+  log: false,
   mode: :readonly,
   journal_mode: nil,
   cache_size: -16_000,
@@ -33,7 +36,6 @@ config :benchmark, Contents.SqliteRepo,
   pool_size: 1,
   busy_timeout: 5_000,
   cache_size: -16_000,
-  custom_pragmas: [mmap_size: 0],
-  priv: "priv/repo"
+  custom_pragmas: [mmap_size: 0]
 
-config :benchmark, Contents.PostgresRepo, parameters: [statement_timeout: "5000"], priv: "priv/repo"
+config :benchmark, Contents.PostgresRepo, parameters: [statement_timeout: "5000"]

@@ -23,17 +23,19 @@ defmodule Benchmark.Contents do
     {:ok, _, _} = Ecto.Migrator.with_repo(repo(), &Ecto.Migrator.run(&1, :up, all: true))
     :ok
   rescue
+    DBConnection.ConnectionError -> cannot_be_used(repo().config(), "no connection")
     # Of servers that start at once on an empty database, one may fail because another makes the same table.
-    error -> if tries > 1, do: migrate(tries - 1), else: {:error, mistake(repo().config(), Exception.message(error))}
+    error -> if tries > 1, do: migrate(tries - 1), else: cannot_be_used(repo().config(), Exception.message(error))
   end
 
-  defp mistake(config, message) do
+  defp cannot_be_used(config, message) do
     reason = message |> String.split() |> Enum.join(" ")
 
     if repo() == PostgresRepo do
-      "#{String.replace(config[:url], ~r"//.*@", "//")} cannot be used (#{reason}): start Postgres, or fix DATABASE_URL"
+      address = "#{config[:hostname]}:#{config[:port]}/#{config[:database]}"
+      {:error, "postgres://#{address} cannot be used (#{reason}): start Postgres, or fix DATABASE_URL"}
     else
-      "CONTENT_FILE \"#{config[:database]}\" cannot be written (#{reason}): set it to a file that can"
+      {:error, "CONTENT_FILE \"#{config[:database]}\" cannot be written (#{reason}): set it to a file that can"}
     end
   end
 
