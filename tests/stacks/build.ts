@@ -21,12 +21,12 @@ export type Named = Stack & { readonly server: string };
 
 /**
  * Skips those whose toolchain is missing, and says so.
- * @returns the stacks that have a workload @throws where a build fails for another reason than a missing toolchain
+ * @param isMeant of a runtime @returns the stacks that have a workload @throws where a build fails for another reason than a missing toolchain
  */
-export function stacksOf(workload: string): readonly Named[] {
+export function stacksOf(workload: string, isMeant = (_runtime: string) => true): readonly Named[] {
   const builds: Builds = existsSync(BUILDS_FILE) ? JSON.parse(readFileSync(BUILDS_FILE, "utf8")) : buildFolders();
   return Object.entries(STACKS).flatMap(([server, stack]) => {
-    if (!stack.workloads.includes(workload)) return [];
+    if (!stack.workloads.includes(workload) || !isMeant(stack.runtime)) return [];
     const missing = builds[folderOf(stack)] as string;
     if (missing === "") return [{ server, ...stack }];
     describeIf(false, missing, server, () => test("is built", () => expect(missing).toBe("")));

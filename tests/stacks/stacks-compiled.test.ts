@@ -1,0 +1,3 @@
+import { contractOf } from "./contract.ts";
+
+contractOf((runtime) => ["go", "java", "rust"].includes(runtime));
