@@ -2,8 +2,8 @@ package benchmark.quarkus;
 
 import benchmark.Database;
 import benchmark.Identity;
-import benchmark.Input;
 import benchmark.People;
+import benchmark.Size;
 import benchmark.Table;
 import io.quarkus.qute.Template;
 import io.quarkus.runtime.Quarkus;
@@ -17,8 +17,8 @@ import java.sql.SQLException;
 import java.util.List;
 import java.util.Map;
 import org.jboss.resteasy.reactive.RestPath;
-import org.jboss.resteasy.reactive.RestResponse;
 import org.jboss.resteasy.reactive.RestResponse.ResponseBuilder;
+import org.jboss.resteasy.reactive.RestResponse;
 
 /** Rows are read on a worker thread; all else runs on the event loop. */
 @Path("/")
@@ -66,13 +66,13 @@ public class Routes {
   @Path("sqlite/random-5fields/{size}")
   public List<Map<String, Object>> random5(@RestPath String size)
       throws SQLException, InterruptedException {
-    return people.randomRows(Table.PERSON5, Input.size(size));
+    return people.randomRows(Table.PERSON5, Size.of(size));
   }
 
   @GET
   @Path("sqlite/random-30fields/{size}")
   public List<Map<String, Object>> random30(@RestPath String size)
       throws SQLException, InterruptedException {
-    return people.randomRows(Table.PERSON30, Input.size(size));
+    return people.randomRows(Table.PERSON30, Size.of(size));
   }
 }

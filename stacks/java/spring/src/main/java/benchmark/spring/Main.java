@@ -6,15 +6,16 @@ import benchmark.Launch;
 import benchmark.People;
 import benchmark.ReaderPool;
 import java.sql.SQLException;
-import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.http.HttpHeaders;
 import org.springframework.web.server.WebFilter;
 
 /** Starts java-spring-webflux. */
 @SpringBootApplication
+@EnableConfigurationProperties(Settings.class)
 public class Main {
 
   public static void main(String[] args) {
@@ -23,8 +24,8 @@ public class Main {
   }
 
   @Bean
-  Database database(@Value("${DB_FILE:data.db}") String file) {
-    return Database.open(file);
+  Database database(Settings settings) {
+    return Database.open(settings.dbFile());
   }
 
   @Bean

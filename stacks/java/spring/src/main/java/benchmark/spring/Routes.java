@@ -2,8 +2,8 @@ package benchmark.spring;
 
 import benchmark.Database;
 import benchmark.Identity;
-import benchmark.Input;
 import benchmark.People;
+import benchmark.Size;
 import benchmark.Table;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
@@ -82,7 +82,7 @@ class Routes {
   }
 
   private Mono<List<Map<String, Object>>> randomRows(Table table, String size) {
-    int rows = Input.size(size);
+    int rows = Size.of(size);
     return Mono.fromCallable(() -> people.randomRows(table, rows))
         .subscribeOn(Schedulers.boundedElastic());
   }
