@@ -4,6 +4,7 @@ import static io.r2dbc.postgresql.PostgresqlConnectionFactoryProvider.PREPARED_S
 
 import benchmark.UsageException;
 import org.springframework.beans.factory.InitializingBean;
+import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.r2dbc.autoconfigure.ConnectionFactoryOptionsBuilderCustomizer;
 import org.springframework.context.annotation.Bean;
@@ -12,14 +13,24 @@ import org.springframework.context.annotation.Profile;
 import org.springframework.core.NestedExceptionUtils;
 import org.springframework.r2dbc.core.DatabaseClient;
 
-/** Is in use with STORE=postgres. */
+/** What Spring Boot does not set by itself if STORE is postgres. */
 @Profile("postgres")
 @Configuration(proxyBeanMethods = false)
 @EnableConfigurationProperties(Postgres.class)
 class PostgresConfiguration {
+  /** Without the user and the password. */
+  private final String url;
+
+  PostgresConfiguration(@Value("${spring.r2dbc.url}") String url) {
+    this.url = url.replaceAll("^r2dbc:|(?<=//).*@", "");
+  }
 
   @Bean
   ConnectionFactoryOptionsBuilderCustomizer prepare(Postgres postgres) {
+    if (!url.matches("postgres(ql)?://.+")) {
+      throw new UsageException(
+          "DATABASE_URL is \"%s\": set it to postgres://USER@HOST/DATABASE".formatted(url));
+    }
     return options -> options.option(PREPARED_STATEMENT_CACHE_QUERIES, postgres.prepare() ? -1 : 0);
   }
 
@@ -30,9 +41,9 @@ class PostgresConfiguration {
       try {
         client.sql("SELECT 1").then().block();
       } catch (RuntimeException e) {
-        String reason = NestedExceptionUtils.getMostSpecificCause(e).getMessage();
         throw new UsageException(
-            "Postgres cannot be used (%s): start it, or fix DATABASE_URL".formatted(reason));
+            "%s cannot be used (%s): start Postgres, or fix DATABASE_URL"
+                .formatted(url, NestedExceptionUtils.getMostSpecificCause(e).getMessage()));
       }
     };
   }
