@@ -3,8 +3,10 @@ package benchmark.spring;
 import benchmark.BadRequest;
 import benchmark.Failure;
 import java.util.Objects;
+import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.ResponseEntity;
+import org.springframework.http.ResponseEntity.BodyBuilder;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestControllerAdvice;
@@ -27,10 +29,12 @@ class Errors {
 
   @ExceptionHandler
   ResponseEntity<Failure> refused(ResponseStatusException e) {
+    BodyBuilder answer = ResponseEntity.status(e.getStatusCode()).headers(e.getHeaders());
+    if (e.getStatusCode() == HttpStatus.SERVICE_UNAVAILABLE) {
+      answer.header(HttpHeaders.RETRY_AFTER, "1");
+    }
     String status = e.getStatusCode().toString();
-    return ResponseEntity.status(e.getStatusCode())
-        .headers(e.getHeaders())
-        .body(new Failure(Objects.requireNonNullElse(e.getReason(), status)));
+    return answer.body(new Failure(Objects.requireNonNullElse(e.getReason(), status)));
   }
 
   /** A body is not JSON, or not of the types of a record. */

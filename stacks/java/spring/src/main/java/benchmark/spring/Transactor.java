@@ -7,7 +7,6 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 import org.springframework.context.annotation.Profile;
 import org.springframework.dao.DataAccessException;
-import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
 import org.springframework.r2dbc.BadSqlGrammarException;
 import org.springframework.r2dbc.core.DatabaseClient;
@@ -41,6 +40,9 @@ class Transactor {
       Retry.backoff(4, Duration.ofMillis(5))
           .filter(e -> stateOf(e).matches("40001|40P01"))
           .onRetryExhaustedThrow((retry, failed) -> failed.failure());
+
+  private static final ResponseStatusException UNAVAILABLE =
+      new ResponseStatusException(HttpStatus.SERVICE_UNAVAILABLE, "Postgres cannot be reached");
 
   /** The longest that a request waits. */
   private static final Duration ANSWERING = Duration.ofSeconds(7);
@@ -118,25 +120,13 @@ class Transactor {
     return switch (stateOf(e)) {
       case "P0002" -> new ResponseStatusException(HttpStatus.NOT_FOUND);
       case "22003" -> new ResponseStatusException(HttpStatus.CONFLICT, "the balance is too large");
-      case "42P01", "42883" -> {
-        System.err.println(
-            "DATABASE_URL has no tables of pgbench: make them with: bun createdb.ts --tpcb");
-        yield unavailable();
-      }
       default ->
           switch (e) {
             case BadSqlGrammarException mistake -> mistake;
-            case DataAccessException _, TransactionException _, TimeoutException _ -> unavailable();
+            case DataAccessException _, TransactionException _, TimeoutException _ -> UNAVAILABLE;
             default -> e;
           };
     };
-  }
-
-  private static ResponseStatusException unavailable() {
-    ResponseStatusException answer =
-        new ResponseStatusException(HttpStatus.SERVICE_UNAVAILABLE, "the store cannot be reached");
-    answer.getHeaders().set(HttpHeaders.RETRY_AFTER, "1");
-    return answer;
   }
 
   private static String stateOf(Throwable e) {
