@@ -17,8 +17,8 @@ import java.sql.SQLException;
 import java.util.List;
 import java.util.Map;
 import org.jboss.resteasy.reactive.RestPath;
-import org.jboss.resteasy.reactive.RestResponse.ResponseBuilder;
 import org.jboss.resteasy.reactive.RestResponse;
+import org.jboss.resteasy.reactive.RestResponse.ResponseBuilder;
 
 /** Rows are read on a worker thread; all else runs on the event loop. */
 @Path("/")

@@ -15,6 +15,7 @@ import org.springframework.web.server.ResponseStatusException;
 import org.springframework.web.server.ServerWebInputException;
 import reactor.core.publisher.Mono;
 import reactor.netty.channel.AbortedException;
+import tools.jackson.core.exc.InputCoercionException;
 import tools.jackson.databind.DatabindException;
 
 /** The answers that are errors. */
@@ -37,12 +38,13 @@ class Errors {
     return answer.body(new Failure(Objects.requireNonNullElse(e.getReason(), status)));
   }
 
-  /** A body is not JSON, or not of the types of a record. */
+  /** A body is not JSON (400), or its values are not of a record's types (422). */
   @ExceptionHandler
   ResponseEntity<Failure> unread(ServerWebInputException e) {
-    boolean isJson = e.getMostSpecificCause() instanceof DatabindException;
+    Throwable cause = e.getMostSpecificCause();
+    boolean isJson = cause instanceof DatabindException || cause instanceof InputCoercionException;
     return ResponseEntity.status(isJson ? HttpStatus.UNPROCESSABLE_CONTENT : e.getStatusCode())
-        .body(new Failure(e.getMostSpecificCause().getMessage()));
+        .body(new Failure(cause.getMessage()));
   }
 
   /** A body breaks the constraints of a record. */

@@ -41,9 +41,6 @@ class Transactor {
           .filter(e -> stateOf(e).matches("40001|40P01"))
           .onRetryExhaustedThrow((retry, failed) -> failed.failure());
 
-  private static final ResponseStatusException UNAVAILABLE =
-      new ResponseStatusException(HttpStatus.SERVICE_UNAVAILABLE, "Postgres cannot be reached");
-
   /** The longest that a request waits. */
   private static final Duration ANSWERING = Duration.ofSeconds(7);
 
@@ -123,7 +120,9 @@ class Transactor {
       default ->
           switch (e) {
             case BadSqlGrammarException mistake -> mistake;
-            case DataAccessException _, TransactionException _, TimeoutException _ -> UNAVAILABLE;
+            case DataAccessException _, TransactionException _, TimeoutException _ ->
+                new ResponseStatusException(
+                    HttpStatus.SERVICE_UNAVAILABLE, "Postgres cannot be reached");
             default -> e;
           };
     };
