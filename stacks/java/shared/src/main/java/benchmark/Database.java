@@ -8,32 +8,45 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.EnumMap;
 import java.util.Map;
-import java.util.stream.Stream;
+import java.util.concurrent.ThreadLocalRandom;
 import javax.sql.DataSource;
 import org.sqlite.SQLiteConfig;
+import org.sqlite.SQLiteConfig.Pragma;
 import org.sqlite.SQLiteDataSource;
-import org.sqlite.SQLiteJDBCLoader;
+import org.sqlite.SQLiteOpenMode;
 
-/** What was learnt of data.db when it was first opened. */
-public record Database(String file, String sqliteVersion, Map<Table, Ids> ids) {
+/** A file that createdb.ts wrote, and what was read of it at the start. */
+public record Database(DataSource source, String sqliteVersion, Map<Table, Ids> ids) {
+
+  /** The ids of a table, which has no gaps. */
+  public record Ids(long first, long rows) {
+
+    /** Draws an id, each with the same probability. */
+    long draw() {
+      return first + ThreadLocalRandom.current().nextLong(rows);
+    }
+  }
 
   /**
    * Opens a file and closes it again.
    *
-   * @throws UsageException where it is missing or is not what createdb.ts writes
+   * @throws UsageException if the file is missing, or is not one that createdb.ts wrote
    */
   public static Database open(String file) {
     if (!Files.exists(Path.of(file))) {
       throw new UsageException(
           "no database at \"%1$s\": make it with: bun createdb.ts --file %1$s".formatted(file));
     }
-    loadDriver();
-    try (Connection connection = dataSource(file).getConnection()) {
+    DataSource source = dataSource(file);
+    try (Connection connection = source.getConnection();
+        Statement statement = connection.createStatement()) {
       Map<Table, Ids> ids = new EnumMap<>(Table.class);
       for (Table table : Table.values()) {
-        ids.put(table, Ids.of(table, connection));
+        ids.put(table, ids(table, statement));
       }
-      return new Database(file, sqliteVersion(connection), ids);
+      try (ResultSet version = statement.executeQuery("SELECT sqlite_version()")) {
+        return new Database(source, version.getString(1), ids);
+      }
     } catch (SQLException e) {
       throw new UsageException(
           "\"%1$s\" cannot be used (%2$s): make it again with: bun createdb.ts --file %1$s"
@@ -41,47 +54,26 @@ public record Database(String file, String sqliteVersion, Map<Table, Ids> ids) {
     }
   }
 
-  /**
-   * Has the driver unpack its library into a folder of this process, which is removed once it is
-   * loaded. In a common folder it would look for what killed processes have left, and log an error
-   * where another process that starts just then deletes it first.
-   */
-  private static void loadDriver() {
-    try {
-      Path folder = Files.createTempDirectory("sqlite-jdbc-");
-      System.setProperty("org.sqlite.tmpdir", folder.toString());
-      SQLiteJDBCLoader.initialize();
-      try (Stream<Path> files = Files.list(folder)) {
-        for (Path file : files.toList()) {
-          Files.delete(file);
-        }
-      }
-      Files.delete(folder);
-    } catch (Exception e) {
-      throw new UsageException(
-          "the library of SQLite cannot be unpacked (%s): make the folder for temporary files writable"
-              .formatted(e.getMessage()));
-    }
-  }
-
-  /** Connections that read only, straight from the driver. */
-  public DataSource dataSource() {
-    return dataSource(file);
-  }
-
+  /** Each connection is used by one thread at a time, so SQLite need not lock it. */
   private static DataSource dataSource(String file) {
     SQLiteConfig config = new SQLiteConfig();
     config.setReadOnly(true);
+    config.setOpenMode(SQLiteOpenMode.NOMUTEX);
+    config.setCacheSize(-16_000);
+    config.setPragma(Pragma.MMAP_SIZE, "0");
     SQLiteDataSource source = new SQLiteDataSource(config);
     source.setUrl("jdbc:sqlite:" + file);
     return source;
   }
 
-  private static String sqliteVersion(Connection connection) throws SQLException {
-    try (Statement statement = connection.createStatement();
-        ResultSet result = statement.executeQuery("SELECT sqlite_version()")) {
-      result.next();
-      return result.getString(1);
+  private static Ids ids(Table table, Statement statement) throws SQLException {
+    String sql = "SELECT min(id), max(id), count(*) FROM " + table;
+    try (ResultSet result = statement.executeQuery(sql)) {
+      Ids ids = new Ids(result.getLong(1), result.getLong(3));
+      if (ids.rows == 0 || result.getLong(2) - ids.first + 1 != ids.rows) {
+        throw new SQLException(table + " is empty or has gaps between its ids");
+      }
+      return ids;
     }
   }
 }

@@ -1,10 +1,9 @@
 package benchmark;
 
-/** The body of every answer that is not 200. */
+/** The body of every answer that is an error. */
 public record Failure(String error) {
-  public static final Failure NOT_FOUND = new Failure("not found");
 
-  /** Says what went wrong on stderr, and nothing of it to the client. */
+  /** Prints the cause on stderr, and tells the client nothing of it. */
   public static Failure internal(Throwable cause) {
     cause.printStackTrace();
     return new Failure("internal error");

@@ -6,31 +6,27 @@ import java.time.format.DateTimeFormatter;
 import java.util.Locale;
 
 /**
- * The value of the Date header, which both frameworks leave to the application. It is made once a
- * second, as node:http, Bun and net/http do.
+ * The value of the Date header, which both frameworks leave to the application; made once a second,
+ * as node:http, Bun and net/http do.
  */
 public final class HttpDate {
-  private static final DateTimeFormatter IMF_FIXDATE =
+  private static final DateTimeFormatter FORMAT =
       DateTimeFormatter.ofPattern("EEE, dd MMM yyyy HH:mm:ss 'GMT'", Locale.US)
           .withZone(ZoneOffset.UTC);
 
-  private static volatile Second last = Second.of(0);
+  private static volatile Second last = new Second(0, "");
+
+  private record Second(long number, String text) {}
 
   private HttpDate() {}
 
   public static String now() {
-    long second = System.currentTimeMillis() / 1_000;
-    Second known = last;
-    if (known.second != second) {
-      known = Second.of(second);
-      last = known;
+    long number = System.currentTimeMillis() / 1_000;
+    Second second = last;
+    if (second.number != number) {
+      second = new Second(number, FORMAT.format(Instant.ofEpochSecond(number)));
+      last = second;
     }
-    return known.text;
-  }
-
-  private record Second(long second, String text) {
-    static Second of(long second) {
-      return new Second(second, IMF_FIXDATE.format(Instant.ofEpochSecond(second)));
-    }
+    return second.text;
   }
 }

@@ -4,7 +4,6 @@ import com.sun.management.OperatingSystemMXBean;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.management.ManagementFactory;
-import java.lang.management.MemoryMXBean;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
@@ -24,10 +23,9 @@ public record Identity(
 
   public record Driver(String name, String sqlite) {}
 
-  /** Asks anew what has been used so far. */
+  /** Asks the system what this process has used so far. */
   public static Identity now(String server, Named framework, Database database) {
-    OperatingSystemMXBean system =
-        (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
+    OperatingSystemMXBean system = ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
     return new Identity(
         server,
         new Named("java", System.getProperty("java.version")),
@@ -40,13 +38,11 @@ public record Identity(
         residentBytes());
   }
 
-  /** Elsewhere than on Linux: what Java has reserved, which is less than the whole. */
+  /** Without /proc: the heap alone. */
   private static long residentBytes() {
     Path status = Path.of("/proc/self/status");
     if (!Files.exists(status)) {
-      MemoryMXBean memory = ManagementFactory.getMemoryMXBean();
-      return memory.getHeapMemoryUsage().getCommitted()
-          + memory.getNonHeapMemoryUsage().getCommitted();
+      return Runtime.getRuntime().totalMemory();
     }
     try {
       return Files.readAllLines(status).stream()

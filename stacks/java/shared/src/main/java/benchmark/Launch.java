@@ -1,59 +1,35 @@
 package benchmark;
 
 import java.util.List;
-import java.util.function.Supplier;
 import sun.misc.Signal;
 
-/** What every server does before its framework is loaded, and when it is told to stop. */
-public record Launch(Config config, Database database) {
-  /** Long enough to read what had arrived when the signal came. */
+/** What both frameworks do before they start. */
+public final class Launch {
+  /** Long enough for the server to read the requests that came before the signal. */
   private static final long READ_MS = 100;
 
-  /** How long in-flight requests may take to end after that. */
-  private static final long GRACE_MS = 4_400;
+  private Launch() {}
 
-  /** Tries what the environment names. A mistake is one line on stderr and exit 1. */
-  public static Launch orExit() {
-    return orExit(
-        () -> {
-          Config config = Config.read(new Environment(System.getenv()));
-          Database database = Database.open(config.dbFile());
-          config.claim();
-          endOnSignals();
-          return new Launch(config, database);
-        });
-  }
-
-  /** Tries what else may be a mistake. */
-  public static <T> T orExit(Supplier<T> attempt) {
+  /** Checks the configuration. A mistake is one line on stderr and exit 1. */
+  public static void orExit() {
     try {
-      return attempt.get();
+      Config config = Config.read(System.getenv());
+      Database.open(config.dbFile());
+      config.tryToListen();
     } catch (UsageException mistake) {
       System.err.println(mistake.getMessage());
       System.exit(1);
-      throw mistake; // is not reached
     }
+    // Java would exit with 143. The framework's shutdown hooks answer the requests in flight.
+    List.of("TERM", "INT").forEach(name -> Signal.handle(new Signal(name), signal -> exit()));
   }
 
-  /**
-   * Makes SIGTERM and SIGINT end the process with 0, where Java would end it with 143. The shutdown
-   * hooks of the framework answer what is in flight.
-   */
-  private static void endOnSignals() {
-    for (String name : List.of("TERM", "INT")) {
-      Signal.handle(new Signal(name), signal -> end());
-    }
-  }
-
-  private static void end() {
-    Thread exit = new Thread(() -> System.exit(0));
+  private static void exit() {
     try {
       Thread.sleep(READ_MS);
-      exit.start();
-      exit.join(GRACE_MS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
-    Runtime.getRuntime().halt(0);
+    System.exit(0);
   }
 }

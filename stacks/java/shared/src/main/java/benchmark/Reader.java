@@ -5,7 +5,6 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.ResultSetMetaData;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
@@ -15,22 +14,14 @@ import javax.sql.DataSource;
 
 /** A connection with its statements, each prepared once; for one thread at a time. */
 public final class Reader implements People, AutoCloseable {
-  private static final List<String> PRAGMAS =
-      List.of("cache_size = -16000", "mmap_size = 0", "query_only = 1");
-
-  private final Map<Table, Ids> ids;
+  private final Database database;
   private final Connection connection;
   private final Map<Table, Query> queries = new EnumMap<>(Table.class);
 
-  /** Opens a connection and sets what all servers share. */
+  /** Opens a connection. */
   public Reader(Database database, DataSource source) throws SQLException {
-    ids = database.ids();
+    this.database = database;
     connection = source.getConnection();
-    try (Statement statement = connection.createStatement()) {
-      for (String pragma : PRAGMAS) {
-        statement.execute("PRAGMA " + pragma);
-      }
-    }
   }
 
   @Override
@@ -43,11 +34,11 @@ public final class Reader implements People, AutoCloseable {
     try {
       List<Map<String, Object>> rows = new ArrayList<>(size);
       for (int i = 0; i < size; i++) {
-        rows.add(query.row(ids.get(table).draw()));
+        rows.add(query.row(database.ids().get(table).draw()));
       }
       return rows;
     } catch (SQLException e) {
-      queries.remove(table).statement.close(); // the driver gives up a statement that failed
+      queries.remove(table).statement.close(); // the driver does not reuse a statement that failed
       throw e;
     }
   }
@@ -58,28 +49,28 @@ public final class Reader implements People, AutoCloseable {
   }
 
   /** One row of a table by its primary key. */
-  private record Query(Table table, PreparedStatement statement, String[] columns) {
+  private record Query(PreparedStatement statement, List<String> columns) {
 
     static Query prepare(Connection connection, Table table) throws SQLException {
       PreparedStatement statement =
           connection.prepareStatement("SELECT * FROM " + table + " WHERE id = ?");
       ResultSetMetaData metaData = statement.getMetaData();
-      String[] columns = new String[metaData.getColumnCount()];
-      for (int i = 0; i < columns.length; i++) {
-        columns[i] = metaData.getColumnName(i + 1);
+      List<String> columns = new ArrayList<>();
+      for (int i = 1; i <= metaData.getColumnCount(); i++) {
+        columns.add(metaData.getColumnName(i));
       }
-      return new Query(table, statement, columns);
+      return new Query(statement, columns);
     }
 
     Map<String, Object> row(long id) throws SQLException {
       statement.setLong(1, id);
       try (ResultSet result = statement.executeQuery()) {
         if (!result.next()) {
-          throw new SQLException(table + " has lost its row " + id);
+          throw new SQLException("no row has the id " + id);
         }
         Map<String, Object> row = new LinkedHashMap<>();
-        for (int i = 0; i < columns.length; i++) {
-          row.put(columns[i], result.getObject(i + 1));
+        for (int i = 0; i < columns.size(); i++) {
+          row.put(columns.get(i), result.getObject(i + 1));
         }
         return row;
       }

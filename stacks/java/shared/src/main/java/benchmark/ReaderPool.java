@@ -8,12 +8,13 @@ import java.util.concurrent.BlockingQueue;
 import javax.sql.DataSource;
 
 /**
- * Connections that are kept, one for each core, each lent to one request at a time. The usual pools
- * close the statements of a connection that is given back; here they stay prepared.
+ * Open connections, one for each core. The usual pools close the statements of a connection that is
+ * given back; here they stay prepared.
  */
 public final class ReaderPool implements People {
   private final BlockingQueue<Reader> idle;
 
+  /** Opens the connections. */
   public ReaderPool(Database database, DataSource source) throws SQLException {
     int size = Runtime.getRuntime().availableProcessors();
     idle = new ArrayBlockingQueue<>(size);
@@ -23,14 +24,9 @@ public final class ReaderPool implements People {
   }
 
   @Override
-  public List<Map<String, Object>> randomRows(Table table, int size) throws SQLException {
-    Reader reader;
-    try {
-      reader = idle.take();
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new SQLException("interrupted while waiting for a connection", e);
-    }
+  public List<Map<String, Object>> randomRows(Table table, int size)
+      throws SQLException, InterruptedException {
+    Reader reader = idle.take();
     try {
       return reader.randomRows(table, size);
     } finally {

@@ -7,11 +7,16 @@ public final class Size {
   private Size() {}
 
   /**
-   * Reads it from the end of a path.
+   * Reads it.
    *
-   * @throws BadRequest that names the value and the range
+   * @throws BadRequest with the value and the range
    */
-  public static int of(String path) {
-    return Input.integer("size", Input.lastSegment(path), 1, MOST);
+  public static int of(String text) {
+    int size = text.matches("[1-9][0-9]{0,2}") ? Integer.parseInt(text) : 0;
+    if (size < 1 || size > MOST) {
+      throw new BadRequest(
+          "size must be an integer from 1 to %d, not \"%s\"".formatted(MOST, text));
+    }
+    return size;
   }
 }

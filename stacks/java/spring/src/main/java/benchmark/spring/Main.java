@@ -1,46 +1,43 @@
 package benchmark.spring;
 
-import benchmark.Config;
 import benchmark.Database;
-import benchmark.Environment;
+import benchmark.HttpDate;
 import benchmark.Launch;
 import benchmark.People;
 import benchmark.ReaderPool;
-import benchmark.spring.content.Store;
-import benchmark.spring.content.StoreConfig;
-import benchmark.spring.content.Transactor;
 import java.sql.SQLException;
-import java.util.Map;
+import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
-import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.support.GenericApplicationContext;
+import org.springframework.http.HttpHeaders;
+import org.springframework.web.server.WebFilter;
 
 /** Starts java-spring-webflux. */
 @SpringBootApplication
+@EnableConfigurationProperties(Settings.class)
 public class Main {
 
   public static void main(String[] args) {
-    Launch launch = Launch.orExit();
-    Config config = launch.config();
-    StoreConfig stores = Launch.orExit(() -> StoreConfig.read(new Environment(System.getenv())));
-    new SpringApplicationBuilder(Main.class)
-        .properties(Map.of("server.address", config.host(), "server.port", config.port()))
-        .initializers(
-            context -> {
-              // Here, as the client of Postgres logs, and how to log is known from here on.
-              Store store =
-                  Launch.orExit(() -> Store.open(stores, launch.database().sqliteVersion()));
-              GenericApplicationContext beans = (GenericApplicationContext) context;
-              beans.registerBean(Database.class, launch::database);
-              beans.registerBean(Store.class, () -> store);
-              store.transactor().ifPresent(it -> beans.registerBean(Transactor.class, () -> it));
-            })
-        .run(args);
+    Launch.orExit();
+    SpringApplication.run(Main.class, args);
+  }
+
+  @Bean
+  Database database(Settings settings) {
+    return Database.open(settings.dbFile());
   }
 
   @Bean
   People people(Database database) throws SQLException {
-    return new ReaderPool(database, database.dataSource());
+    return new ReaderPool(database, database.source());
+  }
+
+  @Bean
+  WebFilter addDate() {
+    return (exchange, chain) -> {
+      exchange.getResponse().getHeaders().set(HttpHeaders.DATE, HttpDate.now());
+      return chain.filter(exchange);
+    };
   }
 }

@@ -1,0 +1,139 @@
+package benchmark.spring;
+
+import io.r2dbc.spi.R2dbcException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
+import org.springframework.context.annotation.Profile;
+import org.springframework.dao.DataAccessException;
+import org.springframework.http.HttpStatus;
+import org.springframework.r2dbc.BadSqlGrammarException;
+import org.springframework.r2dbc.core.DatabaseClient;
+import org.springframework.r2dbc.core.FetchSpec;
+import org.springframework.stereotype.Component;
+import org.springframework.transaction.TransactionException;
+import org.springframework.transaction.reactive.TransactionalOperator;
+import org.springframework.web.server.ResponseStatusException;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Signal;
+import reactor.util.retry.Retry;
+
+/** Makes pgbench's transaction, with the SQL of shared/tpcb/. */
+@Profile("postgres")
+@Component
+class Transactor {
+  private static final String ACCOUNT =
+      "UPDATE pgbench_accounts SET abalance = abalance + $1 WHERE aid = $2";
+  private static final String BALANCE = "SELECT abalance FROM pgbench_accounts WHERE aid = $1";
+  private static final String TELLER =
+      "UPDATE pgbench_tellers SET tbalance = tbalance + $1 WHERE tid = $2";
+  private static final String BRANCH =
+      "UPDATE pgbench_branches SET bbalance = bbalance + $1 WHERE bid = $2";
+  private static final String HISTORY =
+      "INSERT INTO pgbench_history (tid, bid, aid, delta, mtime, filler)"
+          + " VALUES ($1, $2, $3, $4, now(), repeat('x', 22))";
+  private static final String FUNCTION = "SELECT tpcb($1, $2, $3, $4)";
+
+  /** A transaction that Postgres undid for the sake of others is tried five times in all. */
+  private static final Retry RETRY =
+      Retry.backoff(4, Duration.ofMillis(5))
+          .filter(e -> stateOf(e).matches("40001|40P01"))
+          .onRetryExhaustedThrow((retry, failed) -> failed.failure());
+
+  /** The longest that a request waits. */
+  private static final Duration ANSWERING = Duration.ofSeconds(7);
+
+  private final DatabaseClient client;
+  private final Function<Transfer, Mono<Integer>> once;
+
+  Transactor(Postgres postgres, DatabaseClient client, TransactionalOperator transactions) {
+    this.client = client;
+    once =
+        postgres.tx().equals("function")
+            ? this::byFunction
+            : transfer -> inStatements(transfer).as(transactions::transactional);
+  }
+
+  /**
+   * Makes a transaction, and gives the account's balance in it. One that has begun goes on if the
+   * client leaves: the thread that cancels it would send ROLLBACK while that of the connection
+   * sends the next statement, which then is outside of the transaction.
+   */
+  Mono<Integer> transact(Transfer transfer) {
+    Mono<Signal<Integer>> ended =
+        Mono.defer(() -> once.apply(transfer)).retryWhen(RETRY).materialize();
+    boolean goesOn = true;
+    return Mono.fromFuture(ended::toFuture, goesOn)
+        .<Integer>dematerialize()
+        .timeout(ANSWERING)
+        .onErrorMap(Transactor::answerTo);
+  }
+
+  /** One round trip. */
+  private Mono<Integer> byFunction(Transfer transfer) {
+    return client
+        .sql(FUNCTION)
+        .bindValues(List.of(transfer.aid(), transfer.tid(), transfer.bid(), transfer.delta()))
+        .mapValue(Integer.class)
+        .one();
+  }
+
+  /** Five round trips, and two for BEGIN and COMMIT. */
+  private Mono<Integer> inStatements(Transfer transfer) {
+    int delta = transfer.delta();
+    return add(ACCOUNT, delta, transfer.aid())
+        .then(balance(transfer.aid()))
+        .flatMap(balance ->
+            add(TELLER, delta, transfer.tid())
+                .then(add(BRANCH, delta, transfer.bid()))
+                .then(record(transfer))
+                .thenReturn(balance));
+  }
+
+  private Mono<Void> add(String sql, int delta, int id) {
+    return ask(sql, delta, id)
+        .rowsUpdated()
+        .filter(rows -> rows > 0)
+        .switchIfEmpty(Mono.error(() -> new ResponseStatusException(HttpStatus.NOT_FOUND)))
+        .then();
+  }
+
+  private Mono<Integer> balance(int aid) {
+    return client.sql(BALANCE).bindValues(List.of(aid)).mapValue(Integer.class).one();
+  }
+
+  private Mono<Long> record(Transfer transfer) {
+    return ask(HISTORY, transfer.tid(), transfer.bid(), transfer.aid(), transfer.delta())
+        .rowsUpdated();
+  }
+
+  private FetchSpec<?> ask(String sql, Object... values) {
+    return client.sql(sql).bindValues(List.of(values)).fetch();
+  }
+
+  /** By SQLSTATE (postgresql.org/docs/current/errcodes-appendix.html). */
+  private static Throwable answerTo(Throwable e) {
+    return switch (stateOf(e)) {
+      case "P0002" -> new ResponseStatusException(HttpStatus.NOT_FOUND);
+      case "22003" -> new ResponseStatusException(HttpStatus.CONFLICT, "the balance is too large");
+      default ->
+          switch (e) {
+            case BadSqlGrammarException mistake -> mistake;
+            case DataAccessException _, TransactionException _, TimeoutException _ ->
+                new ResponseStatusException(
+                    HttpStatus.SERVICE_UNAVAILABLE, "Postgres cannot be reached");
+            default -> e;
+          };
+    };
+  }
+
+  private static String stateOf(Throwable e) {
+    for (Throwable cause = e; cause != null; cause = cause.getCause()) {
+      if (cause instanceof R2dbcException failure && failure.getSqlState() != null) {
+        return failure.getSqlState();
+      }
+    }
+    return "";
+  }
+}

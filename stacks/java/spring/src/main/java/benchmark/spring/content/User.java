@@ -1,3 +1,0 @@
-package benchmark.spring.content;
-
-record User(int id, String name, String email) {}
