@@ -7,13 +7,6 @@ missing() {
   exit 69
 }
 
-# describe FOLDER: makes there what the server answers to /openapi.json and /docs, unless it is there.
-describe() {
-  if [ -f "$1/openapi.json" ] && [ -z "$(find ../openapi.ts ../../shared -newer "$1/openapi.json")" ]; then return; fi
-  command -v bun >/dev/null || missing "bun 1.4, with the packages of the repository: https://bun.sh, then bun install"
-  bun ../openapi.ts "$1"
-}
-
 # packages: installs those of a stack on Node.
 packages() {
   PATH="$PWD/../../node_modules/.bin:$PWD/../../.tools/bin:$PATH" # the pinned ones, where they are installed
