@@ -3,16 +3,12 @@ import { createServer } from "node:http";
 import next from "next";
 import nextPackage from "next/package.json" with { type: "json" };
 import { run } from "../../servers/process.ts";
-import { answerError, notFound } from "../../shared/errors.ts";
+import { answerError } from "../../shared/errors.ts";
 import { HTTP_OPTIONS } from "../../shared/limits.ts";
 import { listen, originForm } from "../../shared/listen.ts";
 import { routes } from "../../shared/routes.ts";
 
 const SERVER = "node-next";
-/** Any other Next answers itself, with 400. */
-const METHODS = ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"];
-/** Next would redirect it. */
-const TRAILING_SLASH = /^[^?]+\/(\?|$)/;
 
 await run({ ...process.env, SERVER }, [SERVER], async ({ people, store, onPostgres, identity }, at) => {
   const framework = { name: "next", version: nextPackage.version };
@@ -25,11 +21,8 @@ await run({ ...process.env, SERVER }, [SERVER], async ({ people, store, onPostgr
   await silently(() => app.prepare());
   const handle = app.getRequestHandler();
   const server = createServer(HTTP_OPTIONS, (request, response) => {
-    const url = originForm(request.url as string);
-    request.url = url;
-    if (METHODS.includes(request.method as string) && !TRAILING_SLASH.test(url)) return handle(request, response);
-    const { status, body } = answerError(notFound);
-    response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+    request.url = originForm(request.url as string);
+    handle(request, response);
   });
   const running = await listen(server, at);
   return {

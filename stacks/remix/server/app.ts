@@ -4,27 +4,14 @@ import * as build from "virtual:react-router/server-build";
 import { createRequestHandler } from "@react-router/express";
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from "express";
 import { RouterContextProvider } from "react-router";
-import { answerError, HttpError, notFound } from "../../../shared/errors.ts";
+import { answerError, notFound } from "../../../shared/errors.ts";
 import { type Opened, opened } from "../app/context.ts";
 
-/**
- * Refuses what React Router would answer in its own way: methods other than GET, with 405 or as GET; /plain/, as /plain;
- * and what cannot be decoded, after a warning.
- */
-const refuse: RequestHandler = ({ method, path }, _response, next) => {
+/** React Router answers OPTIONS as GET, and other methods with 405. */
+const refuse: RequestHandler = ({ method }, _response, next) => {
   if (method !== "GET" && method !== "HEAD") throw notFound;
-  if (path.endsWith("/") && path !== "/") throw notFound;
-  if (path.includes("%") && decoded(path) === undefined) throw new HttpError(400, `${path} cannot be decoded`);
   next();
 };
-
-function decoded(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return undefined;
-  }
-}
 
 const onError: ErrorRequestHandler = (error, _request, response, _next) => {
   const { status, body } = answerError(error);

@@ -7,7 +7,6 @@ defmodule Benchmark.Contents.Content do
   alias Benchmark.Contents.{Json, Ulid}
 
   @fields [:title, :body, :author, :status, :data]
-  @max_depth 64
 
   @derive {Jason.Encoder, except: [:__meta__]}
   @primary_key {:id, :string, autogenerate: false}
@@ -44,12 +43,5 @@ defmodule Benchmark.Contents.Content do
     |> validate_text(:title, 200)
     |> validate_text(:body, 50_000)
     |> validate_text(:author, 200)
-    |> validate_change(:data, fn :data, data ->
-      if deeper?(data, @max_depth), do: [data: "must not be nested more than #{@max_depth} deep"], else: []
-    end)
   end
-
-  defp deeper?(%{} = object, levels), do: deeper?(Map.values(object), levels)
-  defp deeper?(list, levels) when is_list(list), do: levels == 0 or Enum.any?(list, &deeper?(&1, levels - 1))
-  defp deeper?(_, _), do: false
 end

@@ -17,8 +17,6 @@ defmodule Benchmark.Contents.Validations do
   def validate_text(changeset, field, most) do
     changeset
     |> validate_length(field, min: 1, max: most, count: :codepoints)
-    |> validate_change(field, fn _, text ->
-      if String.contains?(text, "\0"), do: [{field, "must not contain U+0000"}], else: []
-    end)
+    |> validate_format(field, ~r/\A[^\0]*\z/, message: "must not contain U+0000")
   end
 end

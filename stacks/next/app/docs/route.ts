@@ -1,3 +1,0 @@
-import { mount } from "@/lib/mount.ts";
-
-export const { DELETE, GET, OPTIONS, PATCH, POST, PUT } = mount("/docs");
