@@ -82,7 +82,7 @@ export interface Stack {
   readonly plain: boolean;
   /** Values of SQLITE_DRIVER, the default first. */
   readonly drivers: readonly string[];
-  /** Values of POSTGRES_CLIENT, the default first; none where it has no content API on Postgres. */
+  /** Values of POSTGRES_CLIENT, the default first; none without /tx or a content API on Postgres. */
   readonly clients: readonly string[];
   /** Of its own, beside SETTINGS. */
   readonly settings?: Readonly<Record<string, string>>;

@@ -11,7 +11,7 @@ import { resultRows } from "./results.ts";
 import { capacities } from "./sentences.ts";
 
 /** Have places `<!-- name -->` that are written from the committed runs. */
-export const DOCS = ["README.md", "docs/postgres.md", "docs/results.md", "docs/stacks.md"];
+export const DOCS = ["README.md", "docs/postgres.md", "docs/results.md", "docs/languages.md"];
 export const PICTURE = "docs/results.svg";
 export const MACHINES = "docs/machines.md";
 
