@@ -170,7 +170,7 @@ test("a server that closes connections is measured, and failing answers are show
   writeFileSync(
     join(folder, "closing.js"),
     `const server = require("node:http").createServer((request, response) => response.end("x"));
-server.maxRequestsPerSocket = 20;
+server.maxRequestsPerSocket = 5;
 server.listen(process.env.PORT, "127.0.0.1");`,
   );
   writeFileSync(

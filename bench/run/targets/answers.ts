@@ -78,7 +78,8 @@ export async function verify(
 /** @param statuses of all answers to the request, in their order */
 function refusal(name: string, what: string, answer: Answer, statuses: readonly number[]): string {
   const [first] = statuses;
-  if (statuses.length > 1)
+  // A server error may come at any time; the same request is refused because it was asked before.
+  if (statuses.length > 1 && answer.status < 500)
     return `${name} answers ${what} with status ${first}, then with ${words(answer)}: it can be asked only once, and a load asks it again and again: give another request`;
   const remedy =
     answer.headers.location !== undefined
