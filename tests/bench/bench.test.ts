@@ -101,7 +101,10 @@ describe("servers that run already", () => {
       [[closed], `${closed}/ cannot be reached`],
       [[urlOf(ours), closed], `${closed}/ cannot be reached`],
       [[urlOf(foreign)], "does not say what server it is: say it with --name NAME"],
-      [["--name", "x", urlOf(broken)], `x answers /plain with status 500 "no": only answers with status 2xx are loaded`],
+      [
+        ["--name", "x", urlOf(broken)],
+        `x answers /plain with status 500 "no": only answers with status 2xx are loaded`,
+      ],
       [["--name", "x", "--endpoints", "/sqlite/random-5fields/3", urlOf(foreign)], "rows, not 3"],
       [["--name", "a,b", urlOf(ours)], '--name "b" has no URL'],
       [["ours"], '"ours" is not a URL: write it as http://host:port'],

@@ -78,14 +78,7 @@ export async function start(
   const since = performance.now();
   const child = spawn(command as string, args, {
     cwd: app?.cwd,
-    env: {
-      ...(app ? { NODE_ENV: "production", ...callersEnvironment() } : process.env),
-      ...spec.env,
-      ...store?.env,
-      ...mark?.env,
-      HOST: "127.0.0.1",
-      PORT: String(port),
-    },
+    env: { ...environmentOf(spec, port), ...store?.env, ...mark?.env },
     // Some end when their stdin does, so it stays open.
     stdio: ["pipe", app ? "pipe" : "ignore", "pipe"],
     // A session of its own, for all alike: the scheduler of Linux shares a core between sessions (sched(7), autogroup). And
@@ -134,6 +127,14 @@ export async function start(
     throw error;
   }
 }
+
+/** Apps get that of whoever called. */
+const environmentOf = ({ app, env }: LocalSpec, port: number) => ({
+  ...(app ? { NODE_ENV: "production", ...callersEnvironment() } : process.env),
+  ...env,
+  HOST: "127.0.0.1",
+  PORT: String(port),
+});
 
 const ownPid = ({ pid }: ChildProcess): number | null => (process.platform === "linux" ? (pid ?? null) : null);
 
