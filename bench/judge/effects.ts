@@ -74,7 +74,7 @@ const FACTORS: Readonly<
     isBase: ({ workers }) => workers === 1,
   },
   settings: {
-    level: ({ settings }) => settings || "as it comes",
+    level: ({ settings }) => settings || "the default",
     where: ({ driver }) => ` with ${driver}`,
     groups: ({ runtime, framework, driver, workers }) => [`${runtime} ${framework} ${driver} ${workers}`],
     isBase: ({ settings }) => settings === "",

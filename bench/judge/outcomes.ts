@@ -63,6 +63,8 @@ export interface Look {
 interface Measurement {
   readonly windows: readonly Window[];
   readonly turns: readonly Turns[];
+  /** Part of the cores' time that the host or other processes had, in slices. */
+  readonly taken?: readonly number[];
 }
 
 /** At each scenario; how much restarts vary is taken from all of them together. */
@@ -131,7 +133,7 @@ function comparedOf(
   });
 }
 
-/** A server that has less to do is not at its limit. */
+/** A server that uses less of the time that others leave it is not at its limit: it waits for something. */
 const AT_LIMIT = 0.85;
 
 function seenAt({ name }: Scenario, measured: Measurement, { first, second, copy }: Sides) {
@@ -147,11 +149,12 @@ function seenAt({ name }: Scenario, measured: Measurement, { first, second, copy
   const busy = (side: string) =>
     median(windows.flatMap(({ name, cpuUs, seconds }) => (name === side && cpuUs ? [cpuUs / 1e6 / seconds] : [])));
   const layout = cpu ?? time;
+  const left = 1 - Math.min(1, measured.taken?.length ? median(measured.taken) : 0);
   return {
     endpoint: name,
     cpu,
     time,
-    isWaiting: cpu !== null && names.some((one) => busy(one) < AT_LIMIT),
+    isWaiting: cpu !== null && names.some((one) => busy(one) < AT_LIMIT * left),
     isWarming: layout !== null && changesIn(layout).warming.size > 0,
   };
 }

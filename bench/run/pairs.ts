@@ -32,7 +32,11 @@ export async function compareUntilDecided(
   const look = (share: number) =>
     outcomesOf(
       scenarios,
-      { windows: session.windows, turns: manifest.turns },
+      {
+        windows: session.windows,
+        turns: manifest.turns,
+        taken: session.slices.flatMap(({ taken }) => taken ?? []),
+      },
       { first, second, copy },
       { family, share },
     );

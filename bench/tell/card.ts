@@ -235,7 +235,8 @@ const nameOfChoice = ({ to, from, on, factor }: Choice): string => {
   const word = (text: string) =>
     factor === "runtime" || (factor === "framework" && text !== "raw") ? capital(text) : text;
   const where = on === null ? "" : ` on ${capital(on)}`;
-  return `${word(to)} vs ${word(from)}${where}`.replaceAll(" with ", " + ");
+  const text = `${word(to)} vs ${word(from)}${where}`;
+  return factor === "runtime" ? text.replaceAll(" with ", " + ") : text;
 };
 
 /** `−57 %` */

@@ -74,7 +74,7 @@ describeIf(postgres, "no PostgreSQL", "bench.sh --workload content", () => {
       /What bun-raw answered survives a crash of the server; .* \(SQLite, journal wal, synchronous normal\)/,
     );
     expect(text).toContain("What bun-raw@memory answered is gone when the server ends.");
-    expect(text).toMatch(/memory instead of bun:sqlite on bun: CPU time × 0\.\d\d .* at content|content: not ranked/);
+    expect(text).toMatch(/memory vs bun:sqlite on bun +[−+]\d+ %|content: not ranked/);
     await until(() => foldersOf(program).length === 0);
   });
 
@@ -271,8 +271,8 @@ test("--workload users: lists and inserts, and what a setting costs", async () =
   expect(inserts("bun-raw")).toBeGreaterThan(inserts(servers[1] as string));
   const text = output.replaceAll("\n  ", " ");
   // A server that still changes is in no choice.
-  if (!text.includes("Still warming"))
-    expect(text).toContain("journal=delete, synchronous=full instead of as it comes with bun:sqlite: CPU time ×");
+  if (!text.includes("Not warm"))
+    expect(text).toContain("journal=delete, synchronous=full vs the default with bun:sqlite ");
   expect(text).toMatch(/What bun-raw\+file=:memory: answered is gone when the server ends/);
   await until(() => foldersOf(program).length === 0);
 });

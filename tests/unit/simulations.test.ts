@@ -250,7 +250,8 @@ test("what choices cost in eight tables without a difference: 5 % of runs call a
   const runs = seeded(22, RUNS, run);
   expect(runs[0]).toHaveLength(8 * 5); // bun ÷ node, and four frameworks ÷ raw
   const wrong = runs.filter((effects) => effects.some(({ cpu }) => stateOf(present(cpu)) === "different"));
-  expect(wrong.length / RUNS).toBeWithin(0.01, 0.05);
+  // Frameworks are looked at on each runtime as well, which are not independent of both together.
+  expect(wrong.length / RUNS).toBeWithin(0.002, 0.05);
 });
 
 describe("a gate: a head, a base and its copy, restart after restart", () => {
