@@ -105,7 +105,6 @@ describe("servers that run already", () => {
         ["--name", "x", urlOf(broken)],
         `x answers /plain with status 500 "no": only answers with status 2xx are loaded`,
       ],
-      [["--name", "x", "--endpoints", "/sqlite/random-5fields/3", urlOf(foreign)], "rows, not 3"],
       [["--name", "a,b", urlOf(ours)], '--name "b" has no URL'],
       [["ours"], '"ours" is not a URL: write it as http://host:port'],
       [["--servers", "koa"], '--servers has "koa": choose from'],
