@@ -9,7 +9,7 @@ import { ENDPOINTS } from "./endpoints.ts";
 import type { HttpFile } from "./http-file.ts";
 import { readRequests, requestOf, withOptions } from "./requests.ts";
 import { HeadError, type Side } from "./sides.ts";
-import { type LocalSpec, parseStart } from "./targets.ts";
+import { type AppSettings, type LocalSpec, parseStart } from "./targets.ts";
 
 /** What the command line says of apps that are not ours. */
 export interface AppOptions {
@@ -44,8 +44,8 @@ export interface ToAsk {
   readonly notes: readonly string[];
 }
 
-/** @throws UsageError */
-export async function askedOf(options: RequestOptions): Promise<ToAsk> {
+/** @param otherwise endpoints if none are given @throws UsageError */
+export async function askedOf(options: RequestOptions, otherwise: readonly string[] = []): Promise<ToAsk> {
   const { endpoints = [], header = [], body, requests: file, environment, allowScripts } = options;
   const inFile = file === undefined ? undefined : await readRequests({ file, environment, allowScripts });
   const all = [...endpoints, ...Object.keys(inFile?.requests ?? {})];
@@ -53,7 +53,7 @@ export async function askedOf(options: RequestOptions): Promise<ToAsk> {
     throw new UsageError("--header and --body require --endpoints, e.g. --endpoints 'POST /login'");
   const requests: Requests = { ...withOptions(endpoints, header, body), ...inFile?.requests };
   return {
-    endpoints: all,
+    endpoints: all.length > 0 ? all : otherwise,
     ...(Object.keys(requests).length > 0 && { requests }),
     ...(inFile?.live && { live: inFile.live }),
     notes: inFile?.notes ?? [],
@@ -71,6 +71,17 @@ function firstOf({ endpoints, requests }: ToAsk, ready?: string): Request | null
   return complete.find(({ method }) => method === "GET") ?? complete[0] ?? null;
 }
 
+const settingsOf = (
+  cwd: string,
+  asked: ToAsk,
+  { ready, insecure }: { readonly ready: string | undefined; readonly insecure: true | undefined },
+): AppSettings => ({
+  cwd,
+  ready: firstOf(asked, ready),
+  isReadyGiven: ready !== undefined,
+  ...(insecure && { insecure }),
+});
+
 /** Prepares the apps, once. @throws UsageError */
 export async function appsOf(
   { start = [], cwd = ".", env = [], setup, ready, port, insecure, dryRun }: AppOptions,
@@ -82,13 +93,7 @@ export async function appsOf(
   const folder = fromCaller(cwd);
   if (start.length > 0 && !existsSync(folder)) throw new UsageError(`--cwd "${cwd}": there is no such folder`);
   const variables = variablesOf(env);
-  const settings = {
-    cwd: folder,
-    port,
-    ready: firstOf(asked, ready),
-    isReadyGiven: ready !== undefined,
-    ...(insecure && { insecure }),
-  };
+  const settings = { ...settingsOf(folder, asked, { ready, insecure }), port };
   const apps = start.map((text) => parseStart(text, variables, settings));
   const names = apps.map(({ name }) => name);
   const twice = names.find((name, i) => names.indexOf(name) !== i);
@@ -115,12 +120,7 @@ export async function appsIn(
     if (!existsSync(inside)) throw new UsageError(`--cwd "${cwd}": ${name} has no such folder`);
     // What prepares the commit before has to prepare the later one as well.
     if (setup) await prepare(setup, inside, variables, signal, i === 0 ? UsageError : HeadError);
-    const app = {
-      cwd: inside,
-      ready: firstOf(asked, ready),
-      isReadyGiven: ready !== undefined,
-      ...(insecure && { insecure }),
-    };
+    const app = settingsOf(inside, asked, { ready, insecure });
     specs.push({ kind: "local", name, command: ["sh", "-c", command], env: variables, app });
   }
   return specs;

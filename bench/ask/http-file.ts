@@ -117,13 +117,16 @@ const SILENT = Object.fromEntries(
   ["info", "log", "warn", "error", "debug", "trace", "logPriority", "clear"].map((name) => [name, () => {}]),
 ) as unknown as Httpyac.ConsoleLogHandler;
 
+/** @returns the variable that httpyac makes of a request's name: `my-login` is `myLogin`. */
+const variableOf = (name: string): string => name.replace(/[-\s]./g, (two) => two.slice(1).toUpperCase());
+
 /** `login.response.body.$.token` and `login.response.headers.x-token` of REST Client, `login.token` of httpyac. @returns undefined if there is no such value */
 function valueAt(variables: Httpyac.Variables, expression: string): unknown {
   const [first = "", ...path] = expression
     .trim()
     .split(/[.[\]'"]+/)
     .filter(Boolean);
-  const name = first.replace(/-./g, (text) => text.slice(1).toUpperCase());
+  const name = variableOf(first);
   const response = variables[`${name}Response`] as
     | { parsedBody?: unknown; body?: unknown; headers: object }
     | undefined;
@@ -192,7 +195,7 @@ function dropScripts({ hooks }: Httpyac.HttpRegion): boolean {
 
 /** Whether another request refers to the answer of the one of this name. */
 const isUsed = (text: string, name: string): boolean => {
-  const camel = name.replace(/[-\s]./g, (two) => two.slice(1).toUpperCase());
+  const camel = variableOf(name);
   return new RegExp(`{{[^}]*\\b(${name}|${camel})(Response)?\\b|@(force)?ref\\s+${name}\\b`, "i").test(text);
 };
 
@@ -246,10 +249,7 @@ function isFilledLater(parsed: Httpyac.HttpFile, request: Request, { allowScript
   const names = parsed.httpRegions.flatMap(({ metaData: { name } }) => (typeof name === "string" ? [name] : []));
   const open = [...JSON.stringify(request).matchAll(new RegExp(PLACEHOLDER, "g"))].map(([, name = ""]) => name);
   const isOf = (text: string) =>
-    /^\$/.test(text) ||
-    names.some(
-      (name) => text.startsWith(name) || text.startsWith(name.replace(/[-\s]./g, (two) => two.slice(1).toUpperCase())),
-    );
+    /^\$/.test(text) || names.some((name) => text.startsWith(name) || text.startsWith(variableOf(name)));
   return allowScripts === true || open.every(isOf);
 }
 

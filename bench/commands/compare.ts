@@ -52,8 +52,7 @@ export async function compare(names: readonly string[], options: CompareOptions,
     const { sides, remove } = checkOut(repo, ref, copy);
     try {
       const [base, head] = sides;
-      const hasNone = (await askedOf(options)).endpoints.length === 0;
-      const asked = await askedOf({ ...options, ...(hasNone && { endpoints: ["/"] }) });
+      const asked = await askedOf(options, ["/"]);
       const [before, after] = (await appsIn(sides, options, asked, signal)) as [TargetSpec, TargetSpec];
       const named = ({ name, commit }: Side): Named => ({ name, commit });
       return await gate([after, before], { base: named(base), head: named(head) }, { ...options, asked }, signal);

@@ -131,7 +131,7 @@ export function tiles(report: Report): { title: string; lines: string[] }[] {
   const texts = (lines: readonly Line[]) => lines.map((line) => (typeof line === "string" ? line : line[1]));
   return [
     { title: "Which?", lines: texts(least(endpoints)) },
-    { title: "How much?", lines: splitChoicesOf(endpoints).flatMap((choice) => sentence(choice)) },
+    { title: "How much?", lines: comparedChoices(endpoints).map(sentence) },
     { title: "Does it matter?", lines: texts([...matters(report), ...memory(servers)]) },
     {
       title: "Can I trust it?",
@@ -230,14 +230,30 @@ function least(endpoints: readonly Endpoint[]): Line[] {
 
 type Choice = ReturnType<typeof splitChoicesOf>[number];
 
+/** The two that are compared: `Bun + bun:sqlite` and `Node + better-sqlite3`, `Hono` and `raw`. */
+const namesOf = ({ to, from, factor }: Choice): string[] =>
+  [to, from].map((text) => {
+    if (factor === "runtime") return capital(text).replace(" with ", " + ");
+    return factor === "framework" && text !== "raw" ? capital(text) : text;
+  });
+
 /** `Bun + bun:sqlite vs Node + better-sqlite3`, `Hono vs raw on Bun` */
-const nameOfChoice = ({ to, from, on, factor }: Choice): string => {
-  const word = (text: string) =>
-    factor === "runtime" || (factor === "framework" && text !== "raw") ? capital(text) : text;
-  const where = on === null ? "" : ` on ${capital(on)}`;
-  const text = `${word(to)} vs ${word(from)}${where}`;
-  return factor === "runtime" ? text.replaceAll(" with ", " + ") : text;
-};
+const nameOfChoice = (choice: Choice): string =>
+  namesOf(choice).join(" vs ") + (choice.on === null ? "" : ` on ${capital(choice.on)}`);
+
+/** Choices of which something was compared. */
+const comparedChoices = (endpoints: readonly Endpoint[]): Choice[] =>
+  splitChoicesOf(endpoints).filter(({ compared }) => compared.length > 0);
+
+/** Of all endpoints together, ln scale: choices are ordered by it. */
+const costOfChoice = ({ compared }: Choice): number => compared.reduce((sum, { of }) => sum + Math.log(of.estimate), 0);
+const byCost = (a: Choice, b: Choice): number => costOfChoice(a) - costOfChoice(b);
+
+/** `8–34 % more`, over the endpoints. */
+function extentOf({ compared }: Choice): string {
+  const changes = compared.map(({ of }) => Math.round((of.estimate - 1) * 100));
+  return change(Math.min(...changes), Math.max(...changes));
+}
 
 /** `−57 %` */
 const signed = (ratio: number): string => {
@@ -247,7 +263,7 @@ const signed = (ratio: number): string => {
 
 /** What each choice costs at the lightest and at the heaviest endpoint, and at how many it is significant. */
 function choices(endpoints: readonly Endpoint[]): Line[] {
-  const all = splitChoicesOf(endpoints).filter(({ compared }) => compared.length > 0);
+  const all = comparedChoices(endpoints);
   if (all.length === 0) return [];
   const shown = extremesOf(endpoints);
   const columns = [
@@ -275,25 +291,20 @@ function extremesOf(endpoints: readonly Endpoint[]): string[] {
   return [...new Set([sorted[0], sorted.at(-1)].flatMap((one) => one?.endpoint ?? []))];
 }
 
-/** A choice in words: `Hono vs raw on Bun: 8–34 % more CPU time (significant at 8 of 8)`. */
-function sentence(choice: Choice): string[] {
-  const { compared, different } = choice;
-  if (compared.length === 0) return [];
-  const changes = compared.map(({ of }) => Math.round((of.estimate - 1) * 100));
-  const cost = change(Math.min(...changes), Math.max(...changes));
-  return [`${nameOfChoice(choice)}: ${cost} (significant at ${different} of ${compared.length})`];
-}
+/** A choice in words: `Hono vs raw on Bun: 8–34 % more (significant at 8 of 8)`. */
+const sentence = (choice: Choice): string =>
+  `${nameOfChoice(choice)}: ${extentOf(choice)} (significant at ${choice.different} of ${choice.compared.length})`;
 
 /** The cheaper runtime, and the framework that costs least on it. */
-function choiceOf(all: readonly Choice[], name: (choice: Choice) => string): string[] {
-  const cost = ({ compared }: Choice) => compared.reduce((sum, one) => sum + Math.log(one.of.estimate), 0);
-  const [runtime] = all.filter(({ factor }) => factor === "runtime").toSorted((a, b) => cost(a) - cost(b));
+function choiceOf(all: readonly Choice[]): string[] {
+  const [runtime] = all.filter(({ factor }) => factor === "runtime").toSorted(byCost);
   if (!runtime) return [];
-  const better = name(runtime).split(" vs ")[cost(runtime) < 0 ? 0 : 1] as string;
-  const on = word(better).toLowerCase();
+  const isBetter = costOfChoice(runtime) < 0;
+  const on = word(isBetter ? runtime.to : runtime.from);
   const [framework] = all
     .filter((one) => one.factor === "framework" && (one.on === null || one.on === on))
-    .toSorted((a, b) => cost(a) - cost(b));
+    .toSorted(byCost);
+  const better = namesOf(runtime)[isBetter ? 0 : 1];
   return framework ? [`**Choose** ${better} with ${capital(framework.to)}, if CPU time decides.`] : [];
 }
 
@@ -303,17 +314,13 @@ const LITTLE = 0.1;
 /** What to choose, by this run: in sentences, as Markdown. */
 export function recommendation(report: Report): string[] {
   const { endpoints } = report;
-  const all = splitChoicesOf(endpoints).filter(({ compared }) => compared.length > 0);
-  const extent = ({ compared }: Choice) => {
-    const changes = compared.map(({ of }) => Math.round((of.estimate - 1) * 100));
-    return change(Math.min(...changes), Math.max(...changes));
-  };
+  const all = comparedChoices(endpoints);
   const runtimes = all
     .filter(({ factor }) => factor === "runtime")
     .map((choice) => {
-      const [to, from] = nameOfChoice(choice).split(" vs ");
+      const [to, from] = namesOf(choice);
       const shown = `significant at ${choice.different} of ${choice.compared.length} endpoints`;
-      return `**Runtime**: ${to} needs ${extent(choice)} CPU time per request than ${from} (${shown}).`;
+      return `**Runtime**: ${to} needs ${extentOf(choice)} CPU time per request than ${from} (${shown}).`;
     });
   const frameworks = [
     ...Map.groupBy(
@@ -321,8 +328,7 @@ export function recommendation(report: Report): string[] {
       ({ on }) => on,
     ),
   ].map(([on, of]) => {
-    const mean = ({ compared }: Choice) => compared.reduce((sum, one) => sum + Math.log(one.of.estimate), 0);
-    const costs = of.toSorted((a, b) => mean(a) - mean(b)).map((one) => `${capital(one.to)} ${extent(one)}`);
+    const costs = of.toSorted(byCost).map((one) => `${capital(one.to)} ${extentOf(one)}`);
     return `**Framework${on === null ? "" : ` on ${capital(on)}`}**, against none: ${costs.join(", ")}.`;
   });
   const heaviest = endpoints.find(({ endpoint }) => endpoint === extremesOf(endpoints).at(-1));
@@ -331,7 +337,7 @@ export function recommendation(report: Report): string[] {
   const [slowest, fastest] = [Math.min(...rates), Math.max(...rates)];
   const floor = Number((slowest * LITTLE).toPrecision(1));
   return [
-    ...choiceOf(all, nameOfChoice),
+    ...choiceOf(all),
     ...runtimes,
     ...frameworks,
     ...(heaviest && rates.length > 0

@@ -199,7 +199,7 @@ function serving({ name }: LocalSpec, pid: number, url: string): { pid: number |
   if (process.platform !== "linux") return { pid: null, notes: [] };
   const port = Number(new URL(url).port);
   const own = family(pid);
-  const isOwn = own.some((one) => listeningOf([one]).some((at) => at.port === port) && !isForwarder(one));
+  const isOwn = listeningOf(own.filter((one) => !isForwarder(one))).some((at) => at.port === port);
   if (isOwn) return { pid, notes: [] };
   const other = listenerOf(port);
   return other === null
