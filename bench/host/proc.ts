@@ -21,7 +21,6 @@ export const TICK_MS = 10;
 export interface Stat {
   readonly state: string;
   readonly parent: number;
-  readonly faults: number;
   readonly userMs: number;
   readonly kernelMs: number;
   /** What children of it used that have ended. */
@@ -40,7 +39,6 @@ export function statOf(id: number | string): Stat | null {
   return {
     state: fields[0] as string,
     parent: at(4),
-    faults: at(10) + at(12),
     userMs: at(14) * TICK_MS,
     kernelMs: at(15) * TICK_MS,
     endedMs: (at(16) + at(17)) * TICK_MS,

@@ -63,9 +63,9 @@ export interface Slice {
   /** CPU time of the load generator ÷ time; may exceed 1 on several cores; null if it runs elsewhere. */
   readonly generatorCpu: number | null;
   readonly bytesPerRequest: number;
-  /** CPU µs that the kernel had; page faults and context switches of the server. */
+  /** CPU µs that the kernel had, CPU µs of child processes that ended; context switches of the server. */
   readonly kernelUsPerRequest: number | null;
-  readonly faultsPerRequest: number | null;
+  readonly childUsPerRequest: number | null;
   readonly switchesPerRequest: number | null;
   /** Part of the time in which the host or other processes had the cores of server or generator. */
   readonly taken: number | null;
@@ -115,7 +115,7 @@ export const COLUMNS: Columns<Slice> = {
   GeneratorCpu: ["generatorCpu", "number?"],
   BytesPerRequest: ["bytesPerRequest", "number"],
   KernelUsPerRequest: ["kernelUsPerRequest", "number?"],
-  FaultsPerRequest: ["faultsPerRequest", "number?"],
+  ChildUsPerRequest: ["childUsPerRequest", "number?"],
   SwitchesPerRequest: ["switchesPerRequest", "number?"],
   TakenTime: ["taken", "number?"],
   DatabaseBytes: ["databaseBytes", "number?"],

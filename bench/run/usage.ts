@@ -21,9 +21,9 @@ export interface Usage {
   readonly peakRssBytes: number | null;
   /** Part of the slice in which a CPU quota kept it from running. */
   readonly throttled: number | null;
-  /** CPU time that the kernel spent for it, of `cpuUsPerRequest`; page faults and context switches. */
+  /** CPU time that the kernel spent for it, of `cpuUsPerRequest`; of child processes that ended; context switches. */
   readonly kernelUsPerRequest: number | null;
-  readonly faultsPerRequest: number | null;
+  readonly childUsPerRequest: number | null;
   readonly switchesPerRequest: number | null;
 }
 
@@ -31,7 +31,7 @@ const UNSEEN = {
   databaseBytes: null,
   peakRssBytes: null,
   kernelUsPerRequest: null,
-  faultsPerRequest: null,
+  childUsPerRequest: null,
   switchesPerRequest: null,
 };
 
@@ -70,7 +70,7 @@ function watchProcesses(root: number, { all, server, database }: Clocks): (load:
       cpuUs: all.cpuUs(),
       userMs: sum(({ userMs }) => userMs),
       kernelMs: sum(({ kernelMs }) => kernelMs),
-      faults: sum(({ faults }) => faults),
+      childMs: sum(({ endedMs }) => endedMs),
       switches: switchesOf(all.pids()),
       throttledMs: throttledMs(root),
     };
@@ -96,7 +96,7 @@ function watchProcesses(root: number, { all, server, database }: Clocks): (load:
       throttled: during("throttledMs") / 1e3 / load.seconds,
       kernelUsPerRequest:
         cpuUsPerRequest && (cpuUsPerRequest * during("kernelMs")) / (during("kernelMs") + during("userMs") || 1),
-      faultsPerRequest: perRequest(during("faults")),
+      childUsPerRequest: perRequest(1e3 * during("childMs")),
       switchesPerRequest: perRequest(during("switches")),
     };
   };

@@ -8,6 +8,7 @@ import {
   limitsOf,
   type Measure,
   measureOf,
+  type SideNames,
   verdictBy,
   verdictOf,
   worst,
@@ -52,6 +53,8 @@ export interface GateReport {
     readonly kernelUs: Measure | null;
     readonly bytes: Measure | null;
     readonly switches: Measure | null;
+    /** CPU µs per request of child processes that ended meanwhile; null if that cannot be seen. */
+    readonly childUs: { readonly base: number; readonly head: number } | null;
     /** A second copy of base ÷ the first; nothing but the instrument's noise. */
     readonly guard: Pick<Measure, "ratio" | "low" | "high"> | null;
     /** Whether the cost of one of them still changed while it was measured. */
@@ -107,6 +110,7 @@ export function gateReport(
       kernelUs: measureOf(at, names, ({ kernelUsPerRequest }) => kernelUsPerRequest),
       bytes: measureOf(at, names, ({ bytesPerRequest }) => bytesPerRequest),
       switches: measureOf(at, names, ({ switchesPerRequest }) => switchesPerRequest),
+      childUs: childrenOf(at, names),
       guard: one.guard && limitsOf(one.guard.ratio),
       warming: one.isWarming,
     };
@@ -138,6 +142,14 @@ export function gateReport(
   };
 }
 
+/** Most apps have no child processes, so these are means and no ratio. */
+function childrenOf(at: readonly Slice[], { base, head }: SideNames) {
+  const of = (side: string) =>
+    mean(at.flatMap(({ name, childUsPerRequest }) => (name === side ? (childUsPerRequest ?? []) : [])));
+  const sides = { base: of(base), head: of(head) };
+  return Number.isNaN(sides.base + sides.head) ? null : sides;
+}
+
 /** Base and head in the unit of what was compared. */
 function measureIn({ base, ratio }: Compared): Measure {
   const level = Math.exp(mean(base.map(Math.log)));
@@ -166,13 +178,14 @@ const isTelling = (of: Measure | null): of is Measure =>
   of !== null && of.low !== null && of.high !== null && (of.low > 1 || of.high < 1) && Math.abs(of.ratio - 1) > TELLING;
 const TELLING = 0.02;
 
+const us = (value: number) => `${value.toFixed(value < 100 ? 1 : 0)} µs`;
+
 /** One row per figure: what it is, base, head, the change, the verdict. */
 function rowsOf({ endpoints, rssBytes, peakRssBytes, startupMs }: GateReport): string[][] {
   const row = (what: string, of: Measure | Judged | null, show: (value: number) => string) =>
     of === null ? [] : [[what, show(of.base), show(of.head), change(of), ("verdict" in of && of.verdict) || ""]];
   const cause = (what: string, of: Measure | null, show: (value: number) => string) =>
     isTelling(of) ? row(what, of, show) : [];
-  const us = (value: number) => `${value.toFixed(value < 100 ? 1 : 0)} µs`;
   const ms = (value: number) => `${value.toFixed(value < 10 ? 2 : 0)} ms`;
   const mb = (value: number) => `${count(value / 1e6)} MB`;
   return [
@@ -226,7 +239,7 @@ export function headline(report: GateReport): string {
 }
 
 /** How sure it is, in sentences. */
-function grounds({ base, restarts, seconds, endpoints, machine, taken }: GateReport): string[] {
+function grounds({ base, head, restarts, seconds, endpoints, machine, taken }: GateReport): string[] {
   const guards = endpoints.flatMap(({ endpoint, guard }) => (guard ? [`${change(guard)} at ${endpoint}`] : []));
   const cold = endpoints.filter(({ warming }) => warming);
   const waiting = endpoints.filter(({ waiting }) => waiting);
@@ -237,6 +250,13 @@ function grounds({ base, restarts, seconds, endpoints, machine, taken }: GateRep
       : []),
     ...waiting.map(
       ({ endpoint }) => `At ${endpoint} a server waits for something, so requests/s decide as well as CPU time.`,
+    ),
+    ...endpoints.flatMap(({ endpoint, cpuUs, childUs: child }) =>
+      child && cpuUs && Math.abs(child.head - child.base) > TELLING * cpuUs.base
+        ? [
+            `At ${endpoint} child processes use ${us(child.base)} of a request of ${base.name}, ${us(child.head)} of ${head.name}.`,
+          ]
+        : [],
     ),
     ...cold.map(({ endpoint }) => `Still warming at ${endpoint}: raise --warmup.`),
     `Measured on ${machine}${taken === null ? "" : `; the host and others had ${(taken * 100).toFixed(0)} % of the cores' time`}.`,

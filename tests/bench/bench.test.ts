@@ -233,7 +233,7 @@ describe("results.csv", () => {
     generatorCpu: 0.1,
     bytesPerRequest: 100,
     kernelUsPerRequest: 2.5,
-    faultsPerRequest: 0,
+    childUsPerRequest: 0,
     switchesPerRequest: 0.5,
     taken: 0.01,
     databaseBytes: null,

@@ -204,7 +204,7 @@ const measure = (base: number, ratio: number, half: number | null, verdict: Judg
   high: half && ratio + half,
   verdict,
 });
-const NO_CAUSE = { kernelUs: null, bytes: null, switches: null };
+const NO_CAUSE = { kernelUs: null, bytes: null, switches: null, childUs: null };
 const REPORT: GateReport = {
   version: 2,
   verdict: "slower",
@@ -225,7 +225,12 @@ const REPORT: GateReport = {
       perSecond: measure(48_000, 0.91, 0.02),
       waiting: false,
       p99Ms: { ...measure(1.5, 1.2, 0.3), rate: 4_000 },
-      ...{ kernelUs: measure(8, 1.01, 0.005), bytes: measure(120, 1.09, 0.001), switches: null },
+      ...{
+        kernelUs: measure(8, 1.01, 0.005),
+        bytes: measure(120, 1.09, 0.001),
+        switches: null,
+        childUs: { base: 0, head: 3_000 },
+      },
       guard: { ratio: 0.998, low: 0.99, high: 1.006 },
       warming: true,
     },
