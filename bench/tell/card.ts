@@ -348,6 +348,15 @@ export function recommendation(report: Report): string[] {
   ];
 }
 
+/** What another driver or store costs than the default, by this run: in sentences, as Markdown. */
+export const driversSay = ({ endpoints }: Report, what: string): string[] =>
+  comparedChoices(endpoints)
+    .filter(({ factor }) => factor === "driver")
+    .map((choice) => {
+      const shown = `significant at ${choice.different} of ${choice.compared.length} endpoints`;
+      return `**${what}**: ${choice.to} needs ${extentOf(choice)} CPU time per request than ${choice.from} (${shown}).`;
+    });
+
 /** `18–47 % less`, of changes in percent. */
 function change(low: number, high: number): string {
   const span = (a: number, b: number) => (a === b ? `${a} %` : `${a}–${b} %`);

@@ -18,10 +18,11 @@ export const MACHINES = "docs/machines.md";
 /** What stands at each place, as far as there are runs. @param reports oldest first */
 export function placesOf(reports: readonly Report[]): Map<string, string> {
   const newest = newestOf(reports);
+  const read = newest.get("read");
   const writes = capacities(newest.get("capacity")?.manifest ?? null).map((line) => `- ${line}`);
   return new Map([
     ...[...newest].map(([kind, report]) => [kind, markdown(report)] as const),
-    ...(newest.has("read") ? [["answer", firstScreen(ofMatrix(reports))] as const] : []),
+    ...(read ? [["answer", firstScreen(read, newest.get("drivers"), newest.get("content"))] as const] : []),
     ...(writes.length > 0 ? [["writes", writes.join("\n")] as const] : []),
     ["machines", sideBySide(ofMatrix(reports))],
   ]);

@@ -1,7 +1,7 @@
 /** The same question on several machines: side by side, none of them the answer. */
 import { markdownTable } from "markdown-table";
 import { median, stateOf } from "../judge/statistics.ts";
-import { percent, WARMING } from "./format.ts";
+import { percent } from "./format.ts";
 import { duration, machineLine } from "./machine.ts";
 import type { Report } from "./report.ts";
 
@@ -35,37 +35,6 @@ export function sideBySide(reports: readonly Report[]): string {
     ["CPU time per request", ...shown.map(nameOf)],
     ...choices.map((choice) => [choice, ...shown.map((report) => cell(report, choice))]),
   ]);
-}
-
-const counted = (n: number, what: string) => `${n} ${what}${n === 1 ? "" : "s"}`;
-
-/** CPU time per request of every server ÷ the least, at every endpoint: the least and the most over all runs. */
-export function acrossRuns(reports: readonly Report[]) {
-  const rows = reports.flatMap(({ endpoints }) =>
-    endpoints.flatMap(({ endpoint, rows }) =>
-      rows.flatMap(({ name, standing, warming, twinOf }) =>
-        standing && !twinOf
-          ? [{ endpoint, name, warming, groups: standing.groups, ratio: standing.ratioToBest.estimate }]
-          : [],
-      ),
-    ),
-  );
-  const endpoints = [...new Set(rows.map(({ endpoint }) => endpoint))];
-  const names = [...new Set(rows.map(({ name }) => name))].sort();
-  const cell = (name: string, endpoint: string) => {
-    const warm = rows.filter((row) => row.name === name && row.endpoint === endpoint && row.warming === null);
-    if (warm.length === 0) return WARMING;
-    const ties = warm.filter(({ groups }) => groups.includes("a")).length;
-    const ratios = warm.map(({ ratio }) => ratio);
-    const range = [...new Set([Math.min(...ratios), Math.max(...ratios)].map((ratio) => ratio.toFixed(2)))].join("–");
-    return ties === warm.length ? `${range} =` : ties > 0 ? `${range} ≈` : range;
-  };
-  const machines = new Set(reports.map(({ manifest }) => manifest && machineLine(manifest)));
-  return {
-    title: `CPU time per request ÷ the least of its run: the least and the most of ${counted(reports.length, "run")} on ${counted(machines.size, "machine")}; = tied for the least in each run, ≈ in some`,
-    head: ["server", ...endpoints],
-    rows: names.map((name) => [name, ...endpoints.map((endpoint) => cell(name, endpoint))]),
-  };
 }
 
 /** What was seen of the machine of a run, and what that run could tell. */

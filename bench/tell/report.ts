@@ -33,8 +33,8 @@ export interface Endpoint extends Table {
 /** Where the curve of latencies is drawn. */
 export const PERCENTILES = [1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 98, 99, 99.5, 99.8, 99.9];
 
-/** What a run is of: its workload, servers in other languages among the ten or not, or the highest rate that keeps a promise. */
-export type Kind = Workload | `stacks-${Workload}` | "stacks-rate" | "capacity";
+/** What a run is of: its workload, with servers in other languages or not; SQLite drivers; a fixed rate; the highest rate that keeps a promise. */
+export type Kind = Workload | `stacks-${Workload}` | "drivers" | "stacks-rate" | "capacity";
 
 /** @returns the newest of each kind. @param reports oldest first */
 export const newestOf = (reports: readonly Report[]): Map<Kind, Report> =>
@@ -46,6 +46,8 @@ export function kindOf({ endpoints, manifest }: Report): Kind {
   const workloads = Object.keys(WORKLOADS) as Workload[];
   const workload =
     workloads.find((workload) => WORKLOADS[workload].endpoints.some((endpoint) => names.has(endpoint))) ?? "read";
-  if (!endpoints.some(({ rows }) => rows.some(({ server }) => stackOf(server ?? "")))) return workload;
+  const rows = endpoints.flatMap(({ rows }) => rows);
+  if (!rows.some(({ server }) => stackOf(server ?? "")))
+    return workload === "read" && rows.some(({ chosenDriver }) => chosenDriver !== null) ? "drivers" : workload;
   return endpoints.every(({ load }) => load === "open") ? "stacks-rate" : `stacks-${workload}`;
 }

@@ -19,7 +19,7 @@ import { DOCS, filled, MACHINES, PICTURE, placesOf } from "../../bench/tell/docs
 import { otherTables, ratio } from "../../bench/tell/format.ts";
 import { html } from "../../bench/tell/html.ts";
 import { machineSays } from "../../bench/tell/machine.ts";
-import { acrossRuns, machinesPage } from "../../bench/tell/machines.ts";
+import { machinesPage } from "../../bench/tell/machines.ts";
 import { markdown } from "../../bench/tell/markdown.ts";
 import { readReport, reportOf } from "../../bench/tell/read.ts";
 import { kindOf, newestOf, type Report } from "../../bench/tell/report.ts";
@@ -121,17 +121,8 @@ describe("a run of known truth", () => {
   });
 });
 
-test("several runs are one table of ranges", () => {
-  const runs = [run, known({ factor: ({ name }) => (name === "node-raw" ? 1.2 : 1) })].map(say);
-  const { head, rows } = acrossRuns(runs);
-  const costs = Object.fromEntries(rows.map(([name, cost]) => [name, cost as string]));
-  const single = acrossRuns(runs.slice(0, 1)).rows.map(([, cost]) => cost);
-  expect(head.slice(0, 2)).toEqual(["server", "/plain"]);
-  expect(single.join()).not.toContain("–");
-  expect(costs["bun-raw"]).toMatch(/^1\.00 =$/);
-  const [least = 0, most = 0] = (costs["node-raw"] ?? "").split("–").map(Number);
-  expect(most / least).toBeWithin(1.15, 1.25);
-  const page = machinesPage([runs[0] as Report, say(known({ run: "2026-02-02T00:00:00.000Z" }))]);
+test("runs stand side by side with their machines", () => {
+  const page = machinesPage([report, say(known({ run: "2026-02-02T00:00:00.000Z" }))]);
   expect(page).toMatch(/\n\| +\| 2026-01-01 00:00 +\| 2026-02-02 00:00 +\|\n/);
   expect(page).toMatch(/\n\| system call +\| 80 ns +\| 80 ns +\|\n/);
   expect(page).toMatch(/\n\| better-sqlite3 instead of bun:sqlite on bun +\| × 1\.\d\d–1\.\d\d, shown at 2 of 2 +\| /);
