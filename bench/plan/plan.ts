@@ -80,14 +80,8 @@ export interface Options {
 /** Of pgbench's tables: some 150 MB. */
 const SCALE = 10;
 
-/**
- * @param servers SERVER names of the matrix; all of them are the default.
- * @throws UsageError for a server, endpoint or URL that cannot be measured.
- */
-export function makePlan(options: Options, servers: readonly string[]): Plan {
-  const { urls, names, connections, seed, engine, workload = "read" } = options;
-  const apps = onStore(options.apps ?? [], workload);
-  const { store, endpoints } = WORKLOADS[workload];
+/** @throws UsageError for servers that cannot be measured together. */
+function checkTargets({ engine, urls, names }: Options, apps: readonly LocalSpec[]): void {
   if (engine && urls.length + apps.length > 0) {
     const what = urls.length > 0 ? "a URL measures one that runs already" : "--start starts one without";
     throw new UsageError(`--docker starts servers in containers, ${what}: give one of the two`);
@@ -99,6 +93,12 @@ export function makePlan(options: Options, servers: readonly string[]): Plan {
   if (names.length > urls.length) {
     throw new UsageError(`--name "${names[urls.length]}" has no URL to belong to: give as many names as URLs`);
   }
+}
+
+/** @throws UsageError for what cannot be asked of the servers of a run. */
+function checkEndpoints(options: Options, apps: readonly LocalSpec[], asked: readonly string[]): void {
+  const { urls, engine, requests, workload = "read" } = options;
+  const { store } = WORKLOADS[workload];
   for (const endpoint of options.endpoints) {
     if (!/^([A-Z]+ )?\//.test(endpoint) && endpoint !== SEQUENCE)
       throw new UsageError(`--endpoints has "${endpoint}": a path starts with /`);
@@ -106,8 +106,6 @@ export function makePlan(options: Options, servers: readonly string[]): Plan {
   if (store && (engine || options.agents?.length)) {
     throw new UsageError(`--workload ${workload} starts servers on this machine: leave out --docker and --agents`);
   }
-  const asked = options.endpoints.length > 0 ? options.endpoints : endpoints;
-  const { requests, live } = options;
   if (requests && options.agents?.length)
     throw new UsageError("--agents ask for paths only: leave out --requests, --header and --body");
   const isOurs = store || apps.length + urls.length === 0;
@@ -121,6 +119,20 @@ export function makePlan(options: Options, servers: readonly string[]): Plan {
     const workloads = writes === TRANSACTION ? "tpcb" : "content or users";
     throw new UsageError(`"${writes}" writes: give --workload ${workloads}, and servers get a store of their own`);
   }
+}
+
+/**
+ * @param servers SERVER names of the matrix; all of them are the default.
+ * @throws UsageError for a server, endpoint or URL that cannot be measured.
+ */
+export function makePlan(options: Options, servers: readonly string[]): Plan {
+  const { connections, seed, workload = "read" } = options;
+  const apps = onStore(options.apps ?? [], workload);
+  const { endpoints } = WORKLOADS[workload];
+  const asked = options.endpoints.length > 0 ? options.endpoints : endpoints;
+  const { requests, live } = options;
+  checkTargets(options, apps);
+  checkEndpoints(options, apps, asked);
   const targets = targetsOf({ ...options, apps }, servers);
   const amount = amountFor(options, targets.length);
   const couldBeTwice = targets.filter((spec) => spec.kind !== "url" && !(spec.kind === "local" && spec.app?.port));

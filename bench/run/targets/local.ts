@@ -55,6 +55,18 @@ function listenTo(child: ChildProcess): () => string {
   };
 }
 
+function spawnServer({ app }: LocalSpec, command: string, args: readonly string[], env: NodeJS.ProcessEnv) {
+  return spawn(command, args, {
+    cwd: app?.cwd,
+    env,
+    // Some end when their stdin does, so it stays open.
+    stdio: ["pipe", app ? "pipe" : "ignore", "pipe"],
+    // A session of its own, for all alike: the scheduler of Linux shares a core between sessions (sched(7), autogroup). And
+    // a group of its own, because the shell of an app and what it starts have to end together.
+    detached: true,
+  });
+}
+
 /** How long it may take to end; the contract gives it 5 s. */
 const STOP_MS = 6_000;
 
@@ -76,14 +88,10 @@ export async function start(
   const [command, ...args] = pinned(cores, inGroup).map((word) => word.replaceAll("{port}", String(port)));
   const mark = app && markApp();
   const since = performance.now();
-  const child = spawn(command as string, args, {
-    cwd: app?.cwd,
-    env: { ...environmentOf(spec, port), ...store?.env, ...mark?.env },
-    // Some end when their stdin does, so it stays open.
-    stdio: ["pipe", app ? "pipe" : "ignore", "pipe"],
-    // A session of its own, for all alike: the scheduler of Linux shares a core between sessions (sched(7), autogroup). And
-    // a group of its own, as the shell of an app and what it starts are to end together.
-    detached: true,
+  const child = spawnServer(spec, command as string, args, {
+    ...environmentOf(spec, port),
+    ...store?.env,
+    ...mark?.env,
   });
   const said = listenTo(child);
   const ended = once(child, "close");
