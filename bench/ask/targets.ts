@@ -121,6 +121,9 @@ const SETTINGS: Readonly<Record<string, string>> = {
   pooler: "POSTGRES_POOLER",
 };
 
+/** Variables of a store of contents, which a server that only reads rows has none of. */
+const OF_STORE = /^(CONTENT|POSTGRES|SQLITE)_/;
+
 /**
  * `bun-hono`, `bun-hono@node:sqlite*4`, `bun-hono@pg+pool=50`: a server, its SQLite driver, or Postgres client, or memory,
  * its workers, its settings. @throws UsageError also where it cannot serve the workload
@@ -142,7 +145,7 @@ export function parseTarget(text: string, servers: readonly string[], workload: 
   const set = settings.map((setting): [string, string] => {
     const [name = "", value = ""] = setting.split(/=(.*)/s);
     const variable = known[name];
-    if (variable && value && store) return [variable, value];
+    if (variable && value && (store || !OF_STORE.test(variable))) return [variable, value];
     const which = `"${setting}" of "${text}" is none of ${Object.keys(known).join("= ")}=`;
     throw new UsageError(`${which}: correct it${store ? "" : ", and give --workload content, users or tpcb"}`);
   });

@@ -158,6 +158,16 @@ describe("plan", () => {
     }
   });
 
+  test("a setting of the server itself is had in any workload, one of a store where there is one", () => {
+    expect(parseTarget("elixir-phoenix+busywait=true", SERVERS).env).toEqual({
+      SERVER: "elixir-phoenix",
+      BUSY_WAIT: "true",
+    });
+    for (const bad of ["elixir-phoenix+busywait", "elixir-phoenix+pool=5", "go+idle=2", "bun-raw+busywait=true"]) {
+      expect(() => parseTarget(bad, SERVERS)).toThrow(`of "${bad}" is none of journal=`);
+    }
+  });
+
   test("a URL is a base: no last slash, no query", () => {
     const urls = ["http://vps:3000/", "https://vps/api/", "http://[::1]:80"];
     expect(plan({ urls, names: ["", "x"] }).targets).toEqual([

@@ -29,6 +29,7 @@ end
 if integer.("WORKERS", "1", 256) > 1, do: refuse.("WORKERS", " Elixir uses every core by threads: leave it out")
 one_of.("SQLITE_DRIVER", ["exqlite"], " on elixir")
 one_of.("POSTGRES_CLIENT", ["postgrex"], " on elixir")
+one_of.("BUSY_WAIT", ["false", "true"], "")
 
 host = to_charlist(text.("HOST", "0.0.0.0"))
 
