@@ -78,7 +78,7 @@ export interface Stack {
   readonly command: string;
   readonly runtime: string;
   readonly framework: string;
-  /** Whether it is its language's plainest, as raw is of Node and Bun. */
+  /** Whether it is its language's plainest, as raw is of Node and Bun; no if it does not say. */
   readonly plain: boolean;
   /** Values of SQLITE_DRIVER, the default first. */
   readonly drivers: readonly string[];
@@ -86,13 +86,15 @@ export interface Stack {
   readonly clients: readonly string[];
   /** Of its own, beside SETTINGS. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** Whether it runs as WORKERS processes; others use every core by threads. */
+  /** Whether it runs as WORKERS processes; others, by default, use every core by threads. */
   readonly processes: boolean;
   readonly workloads: readonly string[];
 }
 
 /** Name -> stack; beside the matrix, and measured where it is asked for. */
-export const STACKS: Readonly<Record<string, Stack>> = stacks;
+export const STACKS: Readonly<Record<string, Stack>> = Object.fromEntries(
+  Object.entries(stacks).map(([name, stack]) => [name, { plain: false, clients: [], processes: false, ...stack }]),
+);
 
 /** @returns the stack of this name; undefined for a server of the matrix, and for what every object has. */
 export const stackOf = (server: string): Stack | undefined =>
