@@ -1,7 +1,6 @@
 /** What a run says in about fifteen lines: who needs least, what a choice costs, whether it matters, what the run cannot see. */
 
 import { parseCpuList } from "../host/cores.ts";
-import type { Machine } from "../host/machine/identity.ts";
 import type { Findings } from "../judge/findings.ts";
 import { UNRANKED } from "../judge/verdict.ts";
 import { PRESETS } from "../plan/presets.ts";
@@ -180,30 +179,24 @@ export function heatMap(endpoints: readonly Endpoint[]) {
 
 /** `8 restarts in 14 min` */
 function restarts(report: Report): string {
-  const { manifest, run, host } = report;
-  if (!manifest) return `run ${run} on ${host}`;
+  const { manifest, run } = report;
+  if (!manifest) return `run ${run}`;
   if (kindOf(report) === "capacity") return "the highest rate that keeps a promise";
   return `${manifest.restarts} restarts in ${Math.max(1, Math.round(manifest.seconds.total / 60))} min`;
 }
 
 /** `10 servers · 2 × AMD EPYC (23/1) · 100 connections · 8 restarts in 14 min` */
 function title(report: Report): string {
-  const { manifest, connections, endpoints } = report;
+  const { machineName, connections, endpoints } = report;
   const twins = twinsAmong(endpoints);
   const names = new Set(endpoints.flatMap(({ rows }) => rows.map(({ name }) => name)));
   const many = [...names].filter((name) => !twins.has(name)).length;
   return [
     many === 1 ? [...names][0] : `${many} servers`,
-    ...(manifest?.machine ? [`${manifest.machine.cores} × ${nameOf(manifest.machine)}`] : []),
+    machineName,
     `${connections} connections`,
     restarts(report),
   ].join(" · ");
-}
-
-/** `Intel Xeon Processor (6/167)`: family and model tell processors of one name apart. */
-function nameOf({ cpu, vendor, family, model }: Machine): string {
-  const name = (cpu ?? vendor ?? "an unknown processor").replaceAll(/\((R|TM)\)/g, "");
-  return model === null ? name : `${name} (${family}/${model})`;
 }
 
 /** What forbids to believe it. */

@@ -35,9 +35,21 @@ const middle = (seen: Fingerprints, key: keyof Speed) => median(seen.map(({ spee
 const most = (values: readonly number[]) => Math.max(...values);
 
 /** `AMD EPYC (family 26, model 2)`: names of virtual machines say little. */
-export function cpuOf({ cpu, vendor, family, model, stepping }: Machine): string {
+function cpuOf({ cpu, vendor, family, model, stepping }: Machine): string {
   if (family === null || model === null) return cpu ?? "an unknown processor";
   return `${cpu ?? vendor} (family ${family}, model ${model}${stepping === null ? "" : `, stepping ${stepping}`})`;
+}
+
+/**
+ * The name that its owner gave it, or `2 × Intel Xeon Processor (6/167)`: family and model tell processors of one name
+ * apart. The host name if nothing is known of it.
+ */
+export function machineNameOf(manifest: Manifest | null, host: string): string {
+  if (manifest?.machineName) return manifest.machineName;
+  if (!manifest?.machine) return host;
+  const { cores, cpu, vendor, family, model } = manifest.machine;
+  const name = (cpu ?? vendor ?? "an unknown processor").replaceAll(/\((R|TM)\)/g, "");
+  return `${cores} × ${name}${model === null ? "" : ` (${family}/${model})`}`;
 }
 
 /** The machine of a run in one line; for tables that stand beside those of others. */

@@ -1,10 +1,13 @@
 /** The parts of bench/, one by one. */
 import { describe, expect, test } from "bun:test";
 import { once } from "node:events";
+import { writeFileSync } from "node:fs";
 import { createServer } from "node:net";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ENDPOINTS } from "../../bench/ask/endpoints.ts";
 import { parseTarget } from "../../bench/ask/targets.ts";
+import { commitOf } from "../../bench/host/commit.ts";
 import { type Cores, halves, parseCpuList, pinned, splitCores } from "../../bench/host/cores.ts";
 import { freePort } from "../../bench/host/free-port.ts";
 import { groupOf, membersOf, newGroup, usedBy } from "../../bench/host/group.ts";
@@ -27,7 +30,7 @@ import { clocksOf, type Target } from "../../bench/run/targets/target.ts";
 import { watch, watchCores } from "../../bench/run/usage.ts";
 import { notesOf } from "../../bench/tell/format.ts";
 import { gatesTable, outcome } from "../../bench/tell/lines.ts";
-import { run, SERVERS, testIf, until, works } from "../harness.ts";
+import { must, run, SERVERS, scratch, testIf, until, works } from "../harness.ts";
 
 const OPTIONS: Options = {
   urls: [],
@@ -225,6 +228,23 @@ test("fortio: goodput counts 2xx answers only, errors are all the others", () =>
     percentilesMs: { 50: 5, 90: expect.closeTo(9), 99: expect.closeTo(9.9), 99.9: expect.closeTo(9.99) } as never,
     sockets: 104,
   });
+});
+
+test("a commit is dirty if a tracked file has changed, but not by rows of results.csv", async () => {
+  const folder = scratch();
+  const git = (...words: string[]) =>
+    must(["git", "-C", folder, "-c", "user.name=x", "-c", "user.email=x@x", ...words]);
+  const write = (file: string, text: string) => writeFileSync(join(folder, file), text);
+  expect(await commitOf(folder)).toBeNull();
+  git("init", "--quiet");
+  for (const file of ["results.csv", "app.js"]) write(file, "1");
+  git("add", ".");
+  git("commit", "--quiet", "--message", "x");
+  const clean = git("rev-parse", "HEAD");
+  for (const file of ["results.csv", "untracked"]) write(file, "2");
+  expect(await commitOf(folder)).toBe(clean);
+  write("app.js", "2");
+  expect(await commitOf(folder)).toBe(`${clean}-dirty`);
 });
 
 describe("histograms", () => {

@@ -1,6 +1,7 @@
 /** What is shown of a run: the same for any order of its rows, and true of the files in this repository. */
 import { describe, expect, test } from "bun:test";
-import { existsSync, readFileSync } from "node:fs";
+import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { basename, join, resolve } from "node:path";
 import { SimpleFaker } from "@faker-js/faker";
 import { parse } from "csv-parse/sync";
 import { stringify } from "csv-stringify/sync";
@@ -10,7 +11,7 @@ import { mainEffects } from "../../bench/judge/effects.ts";
 import { PUBLISHED, RESULTS, readText, runFile, runsIn, writeWhole } from "../../bench/keep/files.ts";
 import type { Manifest } from "../../bench/keep/manifest.ts";
 import { RESULT_COLUMNS } from "../../bench/keep/results.ts";
-import { readSlices, type Slice } from "../../bench/keep/slices.ts";
+import { PROTOCOL, readSlices, type Slice } from "../../bench/keep/slices.ts";
 import type { Window } from "../../bench/keep/windows.ts";
 import { parseSlo } from "../../bench/plan/slo.ts";
 import { card, tiles } from "../../bench/tell/card.ts";
@@ -132,7 +133,7 @@ test("several runs are one table of ranges", () => {
   const [least = 0, most = 0] = (costs["node-raw"] ?? "").split("–").map(Number);
   expect(most / least).toBeWithin(1.15, 1.25);
   const page = machinesPage([runs[0] as Report, say(known({ run: "2026-02-02T00:00:00.000Z" }))]);
-  expect(page).toMatch(/\n\| +\| 2026-01-01 00:00 +\| 2026-02-02 00:00 +\|\n/);
+  expect(page).toMatch(/\n\| +\| 2 × Some CPU \(6\/1\), 2026-01-01 00:00 +\| .*, 2026-02-02 00:00 +\|\n/);
   expect(page).toMatch(/\n\| system call +\| 80 ns +\| 80 ns +\|\n/);
   expect(page).toMatch(/\n\| better-sqlite3 instead of bun:sqlite on bun +\| × 1\.\d\d–1\.\d\d, shown at 2 of 2 +\| /);
 });
@@ -512,10 +513,7 @@ describe("a mistake is one line, and changes nothing", () => {
     [[kept, "--run", "never"], '--run "never" is not there, but '],
     [[kept, "--compare", "never", "ever"], '--compare: no run "never": choose from 2026-01-01T00:00:00.000Z'],
     [["--compare", "one"], "--compare takes two runs, not 1"],
-    [
-      ["tests/fixtures/six-columns.csv", "--html", "x.html"],
-      "--html and --readme show results of ./bench.sh, one file",
-    ],
+    [["tests/fixtures/six-columns.csv", "--html", "x.html"], "--html shows results of ./bench.sh, one file"],
   ])("report %j", async (args, problem) => {
     const { code, output } = await finish(["./bench.sh", "report", ...args]);
     expect([code, output]).toEqual([1, expect.stringContaining(problem)]);
@@ -544,6 +542,7 @@ describe("what is in the repository is what the committed runs say", () => {
         Object.fromEntries(Object.entries(row).map(([column, cell]) => [column, String(cell ?? "")]));
       expect(rows.filter(({ Run }) => Run === report.run)).toEqual(resultRows(report).map(text));
     }
+    expect(new Set(rows.map(({ Run }) => Run))).toEqual(new Set(committed.map(({ run }) => run)));
     expect(readFileSync(RESULTS, "utf8").split("\n")[0]).toBe(RESULT_COLUMNS.join());
   });
   test.skipIf(ofMatrix.length === 0)(PICTURE, () => {
@@ -562,6 +561,50 @@ describe("what is in the repository is what the committed runs say", () => {
   );
   test.each([...newest])("the newest run of %s is shown", (kind, report) => {
     expect(DOCS.map((file) => readFileSync(file, "utf8")).join()).toContain(`<!-- ${kind} -->\n\nRun ${report.run}`);
+  });
+});
+
+describe("--publish", () => {
+  const folder = scratch();
+  for (const file of ["README.md", "docs", "results.csv"]) cpSync(file, join(folder, file), { recursive: true });
+  const publish = (...args: string[]) =>
+    finish(["env", "-C", folder, "bun", resolve("bench/cli.ts"), "report", "--publish", ...args]);
+  const docs = () => [...DOCS, MACHINES, PICTURE, RESULTS].map((file) => readFileSync(join(folder, file), "utf8"));
+  const results = newFile();
+  const RUN = "2099-01-01T00:00:00.000Z";
+  const of = known({ run: RUN, twin: "bun-raw" });
+  keep(results, changed(of, { manifest: { machineName: "my vps" } }));
+  const dirty = "2099-01-02T00:00:00.000Z";
+  const { manifest } = known({ run: dirty });
+  const environment = { ...manifest.environment, commit: "1234567-dirty" };
+  keep(results, changed(known({ run: dirty }), { manifest: { environment } }));
+  const older = "2099-01-03T00:00:00.000Z";
+  keep(results, known({ run: older, protocol: PROTOCOL - 1 }));
+
+  test.each([
+    [dirty, "is of commit 1234567-dirty: commit the changes and measure again"],
+    [older, `is of protocol ${PROTOCOL - 1}, not ${PROTOCOL}: measure again by this version`],
+    ["never", '--run "never" is not there, but '],
+  ])("refuses %s in one line", async (run, problem) => {
+    const before = docs();
+    const { code, output } = await publish(run, results);
+    expect([code, output.trimEnd().split("\n").length, output]).toEqual([1, 1, expect.stringContaining(problem)]);
+    expect([docs(), readdirSync(join(folder, PUBLISHED))]).toEqual([before, readdirSync(PUBLISHED)]);
+  });
+
+  test("packs the run, and the docs show it; without a run the docs are written again", async () => {
+    expect(await publish(RUN, results)).toEqual({ code: 0, signal: null, output: "" });
+    for (const kind of ["csv", "windows.csv", "json"] as const) {
+      const file = runFile(results, RUN, kind);
+      expect(readText(join(folder, PUBLISHED, `${basename(file)}.zst`))).toBe(readText(file));
+    }
+    expect(readFileSync(join(folder, "docs/results.md"), "utf8")).toContain(`Run ${RUN} on my vps`);
+    expect(readFileSync(join(folder, MACHINES), "utf8")).toContain("### my vps, 2099-01-01 00:00");
+    expect(csvOf(join(folder, RESULTS)).filter(({ Run }) => Run === RUN)).toHaveLength(12);
+    const after = docs();
+    writeFileSync(join(folder, MACHINES), "");
+    expect(await publish()).toEqual({ code: 0, signal: null, output: "" });
+    expect(docs()).toEqual(after);
   });
 });
 
