@@ -92,7 +92,7 @@ export async function planOf(urls: readonly string[], options: RunOptions, signa
       scale,
       urls,
       names,
-      servers: await withoutAll(chosen, workload, signal),
+      servers: await withoutAll(chosen, workload, dryRun ? null : signal),
       apps: await appsOf(options, asked, signal),
       engine,
       agents,
