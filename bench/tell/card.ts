@@ -127,10 +127,10 @@ function cardOfOne(report: Report): Line[] {
 /** The same as four questions, for the page. */
 export function tiles(report: Report): { title: string; lines: string[] }[] {
   const { endpoints, servers, findings } = report;
-  const texts = (lines: readonly Line[]) => lines.map((line) => (typeof line === "string" ? line : line[1]));
+  const texts = (lines: readonly Line[]) => lines.map((line) => (typeof line === "string" ? line : line.join(": ")));
   return [
     { title: "Which?", lines: texts(least(endpoints)) },
-    { title: "How much?", lines: comparedChoices(endpoints).map(sentence) },
+    { title: "How much?", lines: howMuch(comparedChoices(endpoints)) },
     { title: "Does it matter?", lines: texts([...matters(report), ...memory(servers)]) },
     {
       title: "Can I trust it?",
@@ -304,26 +304,40 @@ function choiceOf(all: readonly Choice[]): string[] {
 /** A server that is asked for less than this part of what it can answer has time enough, whatever it is. */
 const LITTLE = 0.1;
 
+/** What the runtime and the frameworks cost: about what, and a sentence of it. */
+function costs(all: readonly Choice[]): (readonly [about: string, text: string])[] {
+  const runtimes = all.flatMap((choice) => {
+    if (choice.factor !== "runtime") return [];
+    const [to, from] = namesOf(choice);
+    const shown = `significant at ${choice.different} of ${choice.compared.length} endpoints`;
+    return [["Runtime", `${to} needs ${extentOf(choice)} CPU time per request than ${from} (${shown}).`] as const];
+  });
+  const frameworks = Map.groupBy(
+    all.filter(({ factor }) => factor === "framework"),
+    ({ on }) => on,
+  );
+  return [
+    ...runtimes,
+    ...[...frameworks].map(([on, of]) => {
+      const each = of.toSorted(byCost).map((one) => `${capital(one.to)} ${extentOf(one)}`);
+      return [
+        `Framework${on === null ? "" : ` on ${capital(on)}`}`,
+        `compared with none, ${each.join(", ")}.`,
+      ] as const;
+    }),
+  ];
+}
+
+/** The same, and what other choices cost. */
+const howMuch = (all: readonly Choice[]): string[] => [
+  ...costs(all).map(([about, text]) => `${about}: ${text}`),
+  ...all.filter(({ factor }) => factor !== "runtime" && factor !== "framework").map(sentence),
+];
+
 /** What to choose, by this run: in sentences, as Markdown. */
 export function recommendation(report: Report): string[] {
   const { endpoints } = report;
   const all = comparedChoices(endpoints);
-  const runtimes = all
-    .filter(({ factor }) => factor === "runtime")
-    .map((choice) => {
-      const [to, from] = namesOf(choice);
-      const shown = `significant at ${choice.different} of ${choice.compared.length} endpoints`;
-      return `**Runtime**: ${to} needs ${extentOf(choice)} CPU time per request than ${from} (${shown}).`;
-    });
-  const frameworks = [
-    ...Map.groupBy(
-      all.filter(({ factor }) => factor === "framework"),
-      ({ on }) => on,
-    ),
-  ].map(([on, of]) => {
-    const costs = of.toSorted(byCost).map((one) => `${capital(one.to)} ${extentOf(one)}`);
-    return `**Framework${on === null ? "" : ` on ${capital(on)}`}**, against none: ${costs.join(", ")}.`;
-  });
   const heaviest = endpoints.find(({ endpoint }) => endpoint === extremesOf(endpoints).at(-1));
   const rates =
     heaviest?.rows.flatMap(({ goodput, verdict }) => (UNRANKED.has(verdict) ? [] : [goodput.estimate])) ?? [];
@@ -331,8 +345,7 @@ export function recommendation(report: Report): string[] {
   const floor = Number((slowest * LITTLE).toPrecision(1));
   return [
     ...choiceOf(all),
-    ...runtimes,
-    ...frameworks,
+    ...costs(all).map(([about, text]) => `**${about}**: ${text}`),
     ...(heaviest && rates.length > 0
       ? [
           `**Does it matter?** At ${heaviest.endpoint} one core answers ${count(slowest)} (the slowest) to ${count(fastest)} requests/s. Below ${count(floor)} requests/s nothing here matters: choose by taste.`,

@@ -95,7 +95,7 @@ function sharing(seen: Fingerprints): string {
 }
 
 const speeds = (seen: Fingerprints): string =>
-  `Here ${listed(KEYS.filter((key) => key !== "aluNs").map((key) => `${SPEEDS[key]} takes ${duration(middle(seen, key))}`))}.`;
+  `Speed: ${listed(KEYS.filter((key) => key !== "aluNs").map((key) => `${SPEEDS[key]} ${duration(middle(seen, key))}`))}.`;
 
 /** How quiet it was while it was measured. */
 function meanwhile(slices: readonly Slice[]): string[] {
@@ -134,7 +134,7 @@ function changes(seen: Fingerprints): string[] {
 function mitigations({ mitigations }: Machine): string {
   const active = Object.entries(mitigations).filter(([, state]) => state.startsWith("Mitigation"));
   if (active.length === 0) return "No mitigations of CPU vulnerabilities are active, or it does not say.";
-  return `Mitigations that cost CPU time: ${active.map(([name, state]) => `${name} (${state.replace("Mitigation: ", "").split(";")[0]})`).join(", ")}.`;
+  return `Mitigations that cost CPU time: ${active.map(([name]) => name).join(", ")}.`;
 }
 
 /** How much two machines may differ in a speed and still be the same. */

@@ -39,10 +39,10 @@ function heading({ run, machineName, connections, manifest }: Report): string {
   return `run ${run} on ${machineName}, ${connections} connections${used ?? ""}`;
 }
 
-/** One row per server, where there are several endpoints and room for them. */
+/** One row per server, at several loads. */
 function allTogether(endpoints: readonly Endpoint[], width: number): string[] {
-  const together = overview(endpoints);
-  if (together === null || endpoints.length < 2) return [];
+  const together = endpoints.some(({ level }) => level !== null) ? overview(endpoints) : null;
+  if (together === null) return [];
   const { title, head, rows } = together;
   const broken = head.map((path) => path.replace(/(?<=[-\w])(?=\/)|(?<=-)/g, "\n"));
   return [2, 1]

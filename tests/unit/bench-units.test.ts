@@ -432,13 +432,13 @@ describe("analysis", () => {
 
   test("windows rank, and give the numbers; slices of all restarts are taken together", () => {
     const [table] = analyse({ slices, windows }, NOTHING);
-    expect(table?.rows.map(({ name, standing }) => [name, standing?.rank])).toEqual([
-      ["a", [1, 1]],
-      ["b", [2, 2]],
+    expect(table?.rows.map(({ name, standing }) => [name, standing?.groups])).toEqual([
+      ["a", "a"],
+      ["b", "b"],
     ]);
     const [a, b] = table?.rows ?? [];
     expect(b?.standing?.ratioToBest.estimate).toBeCloseTo(20 / 10.02, 4);
-    // One table has one truth: the ratio of two columns is the rank's.
+    // One table has one truth: the ratio of two columns is that of the standing.
     const ratio = (b?.cpuUsPerRequest?.estimate ?? 0) / (a?.cpuUsPerRequest?.estimate ?? 0);
     expect(ratio).toBeCloseTo(b?.standing?.ratioToBest.estimate ?? 0, 9);
     expect(b?.goodput.estimate).toBeCloseTo(2_500, 3);
@@ -454,9 +454,9 @@ describe("analysis", () => {
       (one) => ({ ...one, failed: {}, restUsPerSecond: null }),
     );
     const [table] = analyse({ slices: [...slices, ...alone], windows: [...windows, ...late] }, { ...NOTHING, turns });
-    expect(table?.rows.map(({ name, standing }) => [name, standing?.rank ?? null])).toEqual([
-      ["a", [1, 1]],
-      ["b", [2, 2]],
+    expect(table?.rows.map(({ name, standing }) => [name, standing?.groups ?? null])).toEqual([
+      ["a", "a"],
+      ["b", "b"],
       ["late", null],
     ]);
     expect(notesOf(table as never)).toContainEqual(expect.stringMatching(/^Not compared, .*: late$/));
