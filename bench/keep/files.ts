@@ -42,7 +42,10 @@ export function runsIn(results: string): string[] {
 export function pack(results: string, run: string): void {
   const files = KINDS.map((kind) => runFile(results, run, kind));
   const missing = files.find((file) => !existsSync(file));
-  if (missing) throw new UsageError(`there is no ${missing}: ./bench.sh report --list has the runs`);
+  if (missing)
+    throw new UsageError(
+      `there is no ${missing}: name the results file of the run, or leave out RUN to write the docs again`,
+    );
   for (const file of files)
     writeWhole(join(PUBLISHED, `${basename(file)}.zst`), Bun.zstdCompressSync(readFileSync(file), { level: 19 }));
 }

@@ -23,7 +23,7 @@ export function readReport(file: string, run?: string): Report {
   throw new UsageError(
     runs.includes(chosen)
       ? `run ${chosen} has no rows: ./bench.sh appends them`
-      : `--run "${chosen}" is not there, but ${runs.slice(-5).join(", ")}`,
+      : `there is no run "${chosen}": choose from ${runs.slice(-5).join(", ")}`,
   );
 }
 

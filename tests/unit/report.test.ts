@@ -441,14 +441,14 @@ describe("every row of every committed table, and of a run of known truth", () =
   );
   const slicesOf = Map.groupBy(slices, ({ run, scenario, name }) => `${run} ${scenario} ${name}`);
 
-  test("obeys Little's law: connections = requests/s × mean latency, within 5 %", () => {
+  test("obeys Little's law: connections = requests/s × mean latency, within 3 %", () => {
     const off = rows.flatMap(({ row, perSecond, averageMs, connections }) => {
       const of = slicesOf.get(row) ?? [];
-      // A connection whose last answer came early has nothing to do until the slowest has come.
-      const idle = of.reduce((sum, one) => sum + one.maxMs / 1e3, 0);
+      // At the end of a slice connections wait for the slowest answer: on average for at most half of its latency.
+      const idle = of.reduce((sum, one) => sum + one.maxMs / 2e3, 0);
       const waiting = connections * (1 - idle / of.reduce((sum, one) => sum + one.seconds, 0));
       const seen = (perSecond * averageMs) / 1e3;
-      const isRight = 0.95 * waiting < seen && seen < 1.05 * connections;
+      const isRight = 0.97 * waiting < seen && seen < 1.03 * connections;
       return isRight ? [] : [`${row}: ${seen.toFixed(1)} of ${waiting.toFixed(1)} to ${connections}`];
     });
     expect(off).toEqual([]);
@@ -509,7 +509,7 @@ describe("a mistake is one line, and changes nothing", () => {
 
   test.each([
     [["missing.csv"], "missing: no run is there; ./bench.sh measures one"],
-    [[kept, "--run", "never"], '--run "never" is not there, but '],
+    [[kept, "--run", "never"], 'there is no run "never": choose from '],
     [[kept, "--compare", "never", "ever"], '--compare: no run "never": choose from 2026-01-01T00:00:00.000Z'],
     [["--compare", "one"], "--compare takes two runs, not 1"],
     [["tests/fixtures/six-columns.csv", "--html", "x.html"], "--html shows results of ./bench.sh, one file"],
@@ -583,7 +583,7 @@ describe("--publish", () => {
   test.each([
     [dirty, "is of commit 1234567-dirty: commit the changes and measure again"],
     [older, `is of protocol ${PROTOCOL - 1}, not ${PROTOCOL}: measure again by this version`],
-    ["never", '--run "never" is not there, but '],
+    ["never", 'there is no run "never": choose from '],
   ])("refuses %s in one line", async (run, problem) => {
     const before = docs();
     const { code, output } = await publish(run, results);
