@@ -32,11 +32,11 @@ export function terminal(report: Report, width = process.stdout.columns ?? WIDTH
   ].join("\n\n");
 }
 
-function heading({ run, machineName, connections, manifest }: Report): string {
+function heading({ run, manifest }: Report): string {
   const used =
     manifest &&
     `; ${percent(manifest.seconds.loaded / manifest.seconds.total)} of ${Math.round(manifest.seconds.total)} s was load that counts`;
-  return `run ${run} on ${machineName}, ${connections} connections${used ?? ""}`;
+  return `run ${run}${used ?? ""}`;
 }
 
 /** One row per server, at several loads. */

@@ -144,7 +144,7 @@ describeIf(CHROMIUM !== undefined, "there is no Chromium", "report.html", () => 
         await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: scheme }]);
         await page.setViewport({ width, height: 900 });
         await page.goto("about:blank");
-        await page.goto(ADDRESS);
+        await page.goto(WHOLE);
         expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
         await page.evaluate(AXE);
         const violations = await page.evaluate(async () => {
