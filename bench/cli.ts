@@ -152,9 +152,10 @@ const program = withOptions(new Command("./bench.sh"), ENDPOINTS)
   .option("--name <name>", "name of a URL that does not tell it at GET /; a list for several", (text) =>
     text.split(","),
   )
+  .option("--machine-name <name>", "name of this machine in reports, e.g. hetzner-cx33 (default: its processor)")
   .option("--seed <n>", "seed of the random order", number(0, 2 ** 32 - 1, true), Date.now() % 2 ** 32)
   .option("--resume <run>", "run to go on with")
-  .option("--dry-run", "print the plan and its duration, measure nothing")
+  .option("--dry-run", "print the plan and its duration; build, prepare and measure nothing")
   .option("--details", "print every table at the end, not only the card")
   .helpCommand("help [command]", "all options, or those of a command")
   .enablePositionalOptions()
@@ -228,7 +229,7 @@ program
   .option("--history <file>", "what changed over the runs of a results.csv, and since when; --html draws it", path)
   .option("--html <file>", "write a page with charts, in one file", path)
   .option("--markdown", "as Markdown")
-  .option("--readme", "write the tables of README.md and the pages in docs/")
+  .option("--publish [run]", "add a run to docs/runs/ and write README.md, docs/ and results.csv from the runs there")
   .action((files: string[], options: ReportOptions) => showReport(files, options));
 
 for (const [signal, code] of [

@@ -1,14 +1,15 @@
 /** `./bench.sh report`: what is in results files, shown in one way or another. */
 import { UsageError } from "../../shared/errors.ts";
-import { PUBLISHED } from "../keep/files.ts";
+import { PUBLISHED, pack } from "../keep/files.ts";
 import { manifestOf } from "../keep/manifest.ts";
-import { isPlain, readPlain, readSlices } from "../keep/slices.ts";
+import { isPlain, PROTOCOL, readPlain, readSlices } from "../keep/slices.ts";
 import { readWindows } from "../keep/windows.ts";
 import { comparison, type Run } from "../tell/compare.ts";
 import { write, writeDocs } from "../tell/docs.ts";
 import { foreign } from "../tell/foreign.ts";
 import { historyLines, historyPage, readHistory } from "../tell/history.ts";
 import { html } from "../tell/html.ts";
+import { machineNameOf } from "../tell/machine.ts";
 import { markdown } from "../tell/markdown.ts";
 import { allReports, readReport, runsOf } from "../tell/read.ts";
 import type { Report } from "../tell/report.ts";
@@ -22,16 +23,18 @@ export interface ReportOptions {
   readonly history?: string;
   readonly html?: string;
   readonly markdown?: boolean;
-  readonly readme?: boolean;
+  /** A run, or true to write the docs again. */
+  readonly publish?: string | true;
 }
 
 /** @throws UsageError for what cannot be shown; nothing is written then. */
 export async function showReport(files: readonly string[], options: ReportOptions): Promise<void> {
-  const { run, compare, history } = options;
+  const { run, compare, history, publish } = options;
   if (history !== undefined) return showHistory(history, options.html);
   if (compare) return console.log(compareRuns(files, compare));
   if (options.list) return console.log(files.map(listOf).join("\n"));
-  if (options.html === undefined && !options.readme) {
+  if (publish) return publishRun(files, publish);
+  if (options.html === undefined) {
     const shown = files.map((file) => {
       if (isPlain(file)) return foreign(file, readPlain(file));
       const report = readReport(file, run);
@@ -41,10 +44,23 @@ export async function showReport(files: readonly string[], options: ReportOption
   }
   const [file = ""] = files;
   if (files.length > 1 || isPlain(file)) {
-    throw new UsageError("--html and --readme show results of ./bench.sh, one file: give one");
+    throw new UsageError("--html shows results of ./bench.sh, one file: give one");
   }
-  if (options.html !== undefined) await writePage(readReport(file, run), options.html);
-  if (options.readme) await writeDocs(allReports(PUBLISHED));
+  await writePage(readReport(file, run), options.html);
+}
+
+/** Writes the docs from the runs in docs/runs/, with one more of them. */
+async function publishRun([file = ""]: readonly string[], run: string | true): Promise<void> {
+  if (run !== true) {
+    const { protocol, manifest } = readReport(file, run);
+    const { commit } = manifest?.environment ?? {};
+    if (protocol !== PROTOCOL)
+      throw new UsageError(`run ${run} is of protocol ${protocol}, not ${PROTOCOL}: measure again by this version`);
+    if (!commit || String(commit).endsWith("-dirty"))
+      throw new UsageError(`run ${run} is of commit ${commit ?? "unknown"}: commit the changes and measure again`);
+    pack(file, run);
+  }
+  await writeDocs(allReports(PUBLISHED));
 }
 
 function showHistory(file: string, page?: string): void {
@@ -68,8 +84,10 @@ function listOf(file: string): string {
     .toReversed()
     .map((run) => {
       const slices = readSlices(file, run);
-      const count = (field: "name" | "scenario" | "restart") => new Set(slices.map((slice) => slice[field])).size;
-      return `${run}  ${slices[0]?.host}  ${count("name")} servers × ${count("scenario")} endpoints, ${count("restart")} restarts, ${slices.length} slices`;
+      const count = (field: "name" | "scenario" | "restart") =>
+        new Set(slices.flatMap((slice) => (slice.twinOf === null ? [slice[field]] : []))).size;
+      const machine = machineNameOf(manifestOf(file, run), slices[0]?.host ?? "?");
+      return `${run}  ${machine}  ${count("name")} servers × ${count("scenario")} endpoints, ${count("restart")} restarts`;
     })
     .join("\n");
 }

@@ -51,6 +51,7 @@ export interface RunOptions extends AppOptions, RequestOptions {
   readonly ladder?: number[];
   readonly slo?: Slo;
   readonly name?: string[];
+  readonly machineName?: string;
   readonly seed: number;
   readonly resume?: string;
   readonly dryRun?: boolean;
@@ -59,14 +60,14 @@ export interface RunOptions extends AppOptions, RequestOptions {
 
 /** Measures servers of the matrix, or those at `urls`, and says what came out. @throws UsageError */
 export async function run(urls: readonly string[], options: RunOptions, signal: AbortSignal): Promise<void> {
-  const { resume, slo, dryRun, results } = options;
+  const { resume, slo, dryRun, results, machineName } = options;
   if (resume) return finish(resumeSession(resume, results, signal, progressOf), options);
   const planned = await planOf(urls, options, signal);
   if (planned.targets.some((spec) => spec.kind === "local" && spec.env.POSTGRES_POOLER)) needPgbouncer();
   if (!dryRun) await buildStacks(planned.targets, signal);
   const plan = await atAll(planned, options, signal);
   if (dryRun) return console.log([describe(plan, coresFor(plan)), ...targetLines(plan)].join("\n"));
-  const session = await newSession(plan, results, progressOf(plan, slo), signal);
+  const session = await newSession(plan, results, progressOf(plan, slo), signal, machineName);
   const running = plan.targets.filter(({ kind }) => kind === "url");
   await withTargets(session, running, async () => {}); // mistakes are said before anything is measured
   if (slo) return capacity(session, slo);
@@ -91,7 +92,7 @@ export async function planOf(urls: readonly string[], options: RunOptions, signa
       scale,
       urls,
       names,
-      servers: await withoutAll(chosen, workload, signal),
+      servers: await withoutAll(chosen, workload, dryRun ? null : signal),
       apps: await appsOf(options, asked, signal),
       engine,
       agents,

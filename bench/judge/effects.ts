@@ -113,7 +113,7 @@ export function mainEffects({ comparison, throughput, by, rows }: Table, many: n
   // A framework is looked at in four ways: on both runtimes, on each, and by how these differ.
   const family = many * found.reduce((sum, { factor }) => sum + (factor === "framework" ? 4 : 1), 0);
   const among = (of: Comparison | null, pairs: MainEffect["pairs"]) => {
-    const known = new Set(of?.standings.flatMap(({ name, rank }) => (rank ? [name] : [])));
+    const known = new Set(of?.standings.flatMap(({ name, groups }) => (groups ? [name] : [])));
     return pairs.filter((pair) => pair.every((name) => known.has(name)));
   };
   const ratio = (of: Comparison | null, pairs: MainEffect["pairs"], against: MainEffect["pairs"] = []) => {

@@ -27,8 +27,6 @@ export interface Standing {
   readonly name: string;
   /** Cost ÷ cost of the cheapest. */
   readonly ratioToBest: Interval;
-  /** First and last place that the different pairs leave open; null for one that is warming. */
-  readonly rank: readonly [number, number] | null;
   /** Targets that share a letter are not different, e.g. "a" and "ab"; none for one that is warming. */
   readonly groups: string;
   /** Not different from the cheapest. */
@@ -86,7 +84,7 @@ const PRIOR_DF = 2;
  * Individual Means; Kramer 1956; Hayter 1984). A target noisier than the others widens its own: its variance, moderated as
  * in Smyth 2004 (Linear Models and Empirical Bayes Methods), counts where it is above the pooled one.
  * @param measured each with as many restarts as the others, in the same order
- * @param warming targets whose cost still changed: no pair with them is called different, and they have no rank
+ * @param warming targets whose cost still changed: no pair with them is called different, and they have no letter
  * @returns null with fewer than two targets, or fewer than two restarts.
  */
 export function compare(measured: readonly Measured[], warming: ReadonlySet<string> = new Set()): Comparison | null {
@@ -117,17 +115,14 @@ export function compare(measured: readonly Measured[], warming: ReadonlySet<stri
   const warm = order.filter(isWarm);
   const best = (warm[0] ?? order[0]) as Effect;
   const cliques = maximalCliques(warm, (a, b) => !different(a, b));
-  const standings = order.map((effect): Standing => {
-    const place = warm.indexOf(effect);
-    const otherThan = (others: readonly Effect[]) => others.filter((other) => different(effect, other)).length;
-    return {
+  const standings = order.map(
+    (effect): Standing => ({
       name: effect.name,
       ratioToBest: ratio(effect, best),
-      rank: place < 0 ? null : [1 + otherThan(warm.slice(0, place)), warm.length - otherThan(warm.slice(place))],
       groups: cliques.map((clique, i) => (clique.includes(effect) ? String.fromCharCode(97 + i) : "")).join(""),
-      first: place >= 0 && !different(effect, best),
-    };
-  });
+      first: isWarm(effect) && !different(effect, best),
+    }),
+  );
   const couples = effects.flatMap((a, i) => effects.slice(i + 1).map((b) => [a, b] as const));
 
   return {

@@ -30,7 +30,6 @@ export interface Row
   readonly goodput: Interval;
   /** From the merged histograms of the slices. */
   readonly latencyMs: Readonly<Record<50 | 90 | 99 | 99.9, Interval>>;
-  readonly utilization: Interval | null;
   readonly databaseBytes: Interval | null;
   /** Its connections at a moment: those that wait for locks, and for the server in a transaction. */
   readonly lockWaiters: number | null;
@@ -193,7 +192,6 @@ function rowsOf(byName: ReadonlyMap<string, readonly Slice[]>, cells: Cells): Ro
     p90: over((slice) => slice.p90Ms),
     p99: over((slice) => slice.p99Ms),
     p999: over((slice) => slice.p999Ms),
-    utilization: over((slice) => slice.utilization),
     databaseBytes: over((slice) => slice.databaseBytes),
     rssBytes: over((slice) => slice.rssBytes),
     peakRssBytes: over((slice) => slice.peakRssBytes),
@@ -212,7 +210,6 @@ type Means = Readonly<
     | "p90"
     | "p99"
     | "p999"
-    | "utilization"
     | "databaseBytes"
     | "rssBytes"
     | "peakRssBytes"
@@ -257,7 +254,6 @@ function rowOf(
       99: latency(99, of("p99")),
       99.9: latency(99.9, of("p999")),
     },
-    utilization: of("utilization"),
     databaseBytes: of("databaseBytes"),
     lockWaiters: average((one) => one.lockWaiters),
     idleInTransaction: average((one) => one.idleInTransaction),

@@ -1,7 +1,8 @@
 /** Where runs are kept: results.csv has a folder of the same name beside it, with three files per run. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { zstdDecompressSync } from "node:zlib";
+import { UsageError } from "../../shared/errors.ts";
 
 /** The file that runs are summed up in unless --results names another. */
 export const RESULTS = "results.csv";
@@ -15,7 +16,8 @@ export const foldersOf = (results: string): string[] => [
 ];
 
 /** The slices, the windows, and the manifest. */
-type Kind = "csv" | "windows.csv" | "json";
+const KINDS = ["csv", "windows.csv", "json"] as const;
+type Kind = (typeof KINDS)[number];
 
 const nameOf = (run: string, kind: Kind) => `${run.replaceAll(":", "")}.${kind}`;
 
@@ -36,6 +38,18 @@ export function runsIn(results: string): string[] {
   return [...new Set(runs)].sort().map((run) => run.replace(/T(\d\d)(\d\d)(\d\d)/, "T$1:$2:$3"));
 }
 
+/** Packs the files of a run into docs/runs/. @throws UsageError if one of them is missing; nothing is written then. */
+export function pack(results: string, run: string): void {
+  const files = KINDS.map((kind) => runFile(results, run, kind));
+  const missing = files.find((file) => !existsSync(file));
+  if (missing)
+    throw new UsageError(
+      `there is no ${missing}: name the results file of the run, or leave out RUN to write the docs again`,
+    );
+  for (const file of files)
+    writeWhole(join(PUBLISHED, `${basename(file)}.zst`), Bun.zstdCompressSync(readFileSync(file), { level: 19 }));
+}
+
 /** @returns the text of a file that may be packed. */
 export function readText(file: string): string {
   const bytes = readFileSync(file);
@@ -43,7 +57,7 @@ export function readText(file: string): string {
 }
 
 /** Replaces a file as a whole, so that it is valid at every moment. */
-export function writeWhole(file: string, text: string): void {
+export function writeWhole(file: string, text: string | Uint8Array): void {
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(`${file}.new`, text);
   renameSync(`${file}.new`, file);

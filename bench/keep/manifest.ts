@@ -12,6 +12,8 @@ export interface Manifest {
   readonly run: string;
   readonly protocol: number;
   readonly host: string;
+  /** By its owner; missing if none was given. */
+  readonly machineName?: string | undefined;
   readonly plan: Plan;
   readonly cores: Cores | null;
   /** Versions, commit and data: what another would need to repeat it. */

@@ -6,6 +6,7 @@ import { UsageError } from "../../shared/errors.ts";
 import { isSequence } from "../ask/endpoints.ts";
 import { isHere } from "../ask/targets.ts";
 import { run as runCommand } from "../host/command.ts";
+import { commitOf } from "../host/commit.ts";
 import { type Cores, moveTo, splitCores } from "../host/cores.ts";
 import type { Engine } from "../host/engine.ts";
 import { readMachine } from "../host/machine/identity.ts";
@@ -88,12 +89,14 @@ export async function newSession(
   results: string,
   progress: Progress,
   signal: AbortSignal,
+  machineName?: string,
 ): Promise<Session> {
   checkResults(results);
   const manifest: Manifest = {
     run: new Date().toISOString(),
     protocol: PROTOCOL,
     host: hostname(),
+    machineName,
     plan,
     cores: coresFor(plan),
     environment: await environment(),
@@ -184,7 +187,7 @@ async function environment(): Promise<Record<string, unknown>> {
     ask("node", "--version"),
     ask("fortio", "version"),
     ask("k6", "version"),
-    ask("git", "describe", "--always", "--dirty", "--abbrev=40"),
+    commitOf("."),
   ]);
   return {
     bun: process.versions.bun,

@@ -1,7 +1,6 @@
 /** What a run says in about fifteen lines: who needs least, what a choice costs, whether it matters, what the run cannot see. */
 
 import { parseCpuList } from "../host/cores.ts";
-import type { Machine } from "../host/machine/identity.ts";
 import type { Findings } from "../judge/findings.ts";
 import { UNRANKED } from "../judge/verdict.ts";
 import { PRESETS } from "../plan/presets.ts";
@@ -128,10 +127,10 @@ function cardOfOne(report: Report): Line[] {
 /** The same as four questions, for the page. */
 export function tiles(report: Report): { title: string; lines: string[] }[] {
   const { endpoints, servers, findings } = report;
-  const texts = (lines: readonly Line[]) => lines.map((line) => (typeof line === "string" ? line : line[1]));
+  const texts = (lines: readonly Line[]) => lines.map((line) => (typeof line === "string" ? line : line.join(": ")));
   return [
     { title: "Which?", lines: texts(least(endpoints)) },
-    { title: "How much?", lines: comparedChoices(endpoints).map(sentence) },
+    { title: "How much?", lines: howMuch(comparedChoices(endpoints)) },
     { title: "Does it matter?", lines: texts([...matters(report), ...memory(servers)]) },
     {
       title: "Can I trust it?",
@@ -180,30 +179,24 @@ export function heatMap(endpoints: readonly Endpoint[]) {
 
 /** `8 restarts in 14 min` */
 function restarts(report: Report): string {
-  const { manifest, run, host } = report;
-  if (!manifest) return `run ${run} on ${host}`;
+  const { manifest, run } = report;
+  if (!manifest) return `run ${run}`;
   if (kindOf(report) === "capacity") return "the highest rate that keeps a promise";
   return `${manifest.restarts} restarts in ${Math.max(1, Math.round(manifest.seconds.total / 60))} min`;
 }
 
 /** `10 servers · 2 × AMD EPYC (23/1) · 100 connections · 8 restarts in 14 min` */
 function title(report: Report): string {
-  const { manifest, connections, endpoints } = report;
+  const { machineName, connections, endpoints } = report;
   const twins = twinsAmong(endpoints);
   const names = new Set(endpoints.flatMap(({ rows }) => rows.map(({ name }) => name)));
   const many = [...names].filter((name) => !twins.has(name)).length;
   return [
     many === 1 ? [...names][0] : `${many} servers`,
-    ...(manifest?.machine ? [`${manifest.machine.cores} × ${nameOf(manifest.machine)}`] : []),
+    machineName,
     `${connections} connections`,
     restarts(report),
   ].join(" · ");
-}
-
-/** `Intel Xeon Processor (6/167)`: family and model tell processors of one name apart. */
-function nameOf({ cpu, vendor, family, model }: Machine): string {
-  const name = (cpu ?? vendor ?? "an unknown processor").replaceAll(/\((R|TM)\)/g, "");
-  return model === null ? name : `${name} (${family}/${model})`;
 }
 
 /** What forbids to believe it. */
@@ -311,26 +304,40 @@ function choiceOf(all: readonly Choice[]): string[] {
 /** A server that is asked for less than this part of what it can answer has time enough, whatever it is. */
 const LITTLE = 0.1;
 
+/** What the runtime and the frameworks cost: about what, and a sentence of it. */
+function costs(all: readonly Choice[]): (readonly [about: string, text: string])[] {
+  const runtimes = all.flatMap((choice) => {
+    if (choice.factor !== "runtime") return [];
+    const [to, from] = namesOf(choice);
+    const shown = `significant at ${choice.different} of ${choice.compared.length} endpoints`;
+    return [["Runtime", `${to} needs ${extentOf(choice)} CPU time per request than ${from} (${shown}).`] as const];
+  });
+  const frameworks = Map.groupBy(
+    all.filter(({ factor }) => factor === "framework"),
+    ({ on }) => on,
+  );
+  return [
+    ...runtimes,
+    ...[...frameworks].map(([on, of]) => {
+      const each = of.toSorted(byCost).map((one) => `${capital(one.to)} ${extentOf(one)}`);
+      return [
+        `Framework${on === null ? "" : ` on ${capital(on)}`}`,
+        `compared with none, ${each.join(", ")}.`,
+      ] as const;
+    }),
+  ];
+}
+
+/** The same, and what other choices cost. */
+const howMuch = (all: readonly Choice[]): string[] => [
+  ...costs(all).map(([about, text]) => `${about}: ${text}`),
+  ...all.filter(({ factor }) => factor !== "runtime" && factor !== "framework").map(sentence),
+];
+
 /** What to choose, by this run: in sentences, as Markdown. */
 export function recommendation(report: Report): string[] {
   const { endpoints } = report;
   const all = comparedChoices(endpoints);
-  const runtimes = all
-    .filter(({ factor }) => factor === "runtime")
-    .map((choice) => {
-      const [to, from] = namesOf(choice);
-      const shown = `significant at ${choice.different} of ${choice.compared.length} endpoints`;
-      return `**Runtime**: ${to} needs ${extentOf(choice)} CPU time per request than ${from} (${shown}).`;
-    });
-  const frameworks = [
-    ...Map.groupBy(
-      all.filter(({ factor }) => factor === "framework"),
-      ({ on }) => on,
-    ),
-  ].map(([on, of]) => {
-    const costs = of.toSorted(byCost).map((one) => `${capital(one.to)} ${extentOf(one)}`);
-    return `**Framework${on === null ? "" : ` on ${capital(on)}`}**, against none: ${costs.join(", ")}.`;
-  });
   const heaviest = endpoints.find(({ endpoint }) => endpoint === extremesOf(endpoints).at(-1));
   const rates =
     heaviest?.rows.flatMap(({ goodput, verdict }) => (UNRANKED.has(verdict) ? [] : [goodput.estimate])) ?? [];
@@ -338,8 +345,7 @@ export function recommendation(report: Report): string[] {
   const floor = Number((slowest * LITTLE).toPrecision(1));
   return [
     ...choiceOf(all),
-    ...runtimes,
-    ...frameworks,
+    ...costs(all).map(([about, text]) => `**${about}**: ${text}`),
     ...(heaviest && rates.length > 0
       ? [
           `**Does it matter?** At ${heaviest.endpoint} one core answers ${count(slowest)} (the slowest) to ${count(fastest)} requests/s. Below ${count(floor)} requests/s nothing here matters: choose by taste.`,

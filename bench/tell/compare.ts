@@ -4,13 +4,15 @@ import { betweenRuns, type Comparison, type Interval, stateOf } from "../judge/s
 import { analyse, type Measurements, NOTHING, type Row } from "../judge/tables.ts";
 import type { Manifest } from "../keep/manifest.ts";
 import { percent, ratio } from "./format.ts";
-import { machinesDiffer } from "./machine.ts";
+import { machineNameOf, machinesDiffer } from "./machine.ts";
 import { renderText } from "./text.ts";
 
 /** What is kept of one run. */
 export interface Run extends Measurements {
   readonly manifest: Manifest | null;
 }
+
+const nameOf = ({ manifest, slices: [first] }: Run) => machineNameOf(manifest, first?.host ?? "?");
 
 /** One endpoint in both runs. */
 interface Both {
@@ -75,7 +77,7 @@ export function comparison(a: Run, b: Run): string {
   const change = (x: Interval | null, y: Interval | null) =>
     x && y ? `× ${(y.estimate / x.estimate).toFixed(2)}` : "-";
   return [
-    `run ${second?.run} on ${second?.host} ÷ run ${first?.run} on ${first?.host}`,
+    `run ${second?.run} on ${nameOf(b)} ÷ run ${first?.run} on ${nameOf(a)}`,
     differ.length > 0
       ? `The machines differ, so ratios need not agree: ${differ.join("; ")}.`
       : "The machines are alike.",

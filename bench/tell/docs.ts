@@ -1,4 +1,4 @@
-/** What `./bench.sh report --readme` writes: README.md, docs/ and rows of results.csv, from the runs in docs/runs/. */
+/** What `./bench.sh report --publish` writes: README.md, docs/ and rows of results.csv, from the runs in docs/runs/. */
 import { readFileSync } from "node:fs";
 import { UsageError } from "../../shared/errors.ts";
 import { RESULTS, writeWhole } from "../keep/files.ts";

@@ -23,7 +23,7 @@ export const ratio = ({ estimate, low, high }: Interval, digits = 2): string =>
   estimate.toFixed(digits) +
   (low === high || !(high <= TELLING * low) ? "" : ` (${low.toFixed(digits)}–${high.toFixed(digits)})`);
 
-/** Stands where the rank of a server would, and beside its numbers. */
+/** Stands where the letters of a server would, and beside its numbers. */
 export const WARMING = "warming";
 
 /** `its cost rose by 8 % while it was measured` */
@@ -47,19 +47,18 @@ export interface Column {
 
 /** What is shown of a server at an endpoint. */
 export const COLUMNS: readonly Column[] = [
-  {
-    head: "rank",
-    show: ({ standing, warming }) =>
-      warming ? WARMING : standing?.rank ? `${[...new Set(standing.rank)].join("–")} ${standing.groups}` : "-",
-    dropOrder: 0,
-  },
+  { head: "group", show: ({ standing, warming }) => (warming ? WARMING : standing?.groups || "-"), dropOrder: 0 },
   { head: "server", show: ({ name }) => name, left: true, dropOrder: 0 },
   { head: "÷ best", show: ({ standing }) => (standing ? ratio(standing.ratioToBest) : "-"), dropOrder: 0 },
   { head: "CPU µs", show: ({ cpuUsPerRequest }) => withInterval(cpuUsPerRequest, (us) => us.toFixed(1)), dropOrder: 3 },
-  { head: "requests/s", show: ({ goodput }) => withInterval(goodput, count), dropOrder: 0 },
-  { head: "p50 ms", show: ({ latencyMs }) => withInterval(latencyMs[50], ms), dropOrder: 2 },
+  {
+    head: "requests/s",
+    show: ({ goodput, standing, cpuUsPerRequest: cpu }) =>
+      standing && cpu ? count(goodput.estimate) : withInterval(goodput, count),
+    dropOrder: 0,
+  },
+  { head: "p50 ms", show: ({ latencyMs }) => ms(latencyMs[50].estimate), dropOrder: 2 },
   { head: "p99 ms", show: ({ latencyMs }) => withInterval(latencyMs[99], ms), dropOrder: 1 },
-  { head: "MB", show: ({ rssBytes }) => (rssBytes ? mega(rssBytes.estimate) : "-"), dropOrder: 4 },
   {
     head: "limit",
     show: ({ verdict, errors }) => verdict.replace("-bound", "") + (errors > 0 ? `, ${count(errors)} errors` : ""),
@@ -185,16 +184,12 @@ function minutes(seconds: number): string {
 }
 
 /** What has to be said of a table's numbers, beneath it. */
-export function notesOf({ base, comparison, by, apart, load, rows, remarks, noChangeAbove }: Endpoint): string[] {
+export function notesOf({ base, comparison, by, apart, rows, remarks, noChangeAbove }: Endpoint): string[] {
   const note = NOTES[base];
   return [
-    ...(comparison ? [precisionLine(comparison)] : []),
+    ...(comparison ? [precisionLine(comparison, noChangeAbove)] : []),
     ...(comparison && by === "rate" ? ["Compared by requests/s, because the CPU time of some cannot be read"] : []),
-    ...(noChangeAbove === null
-      ? []
-      : [`While they were measured no cost changed by more than ${percent(noChangeAbove)}`]),
     ...(apart.length > 0 ? [`Not compared, because requests failed or a restart is missing: ${listed(apart)}`] : []),
-    ...(load === "closed" ? ["Closed loop: latencies are service times"] : []),
     ...(note ? [note] : []),
     ...rows.flatMap(({ name, warming }) => (warming ? [`${name} is ${WARMING}: ${warmingWords(warming)}`] : [])),
     ...remarks.map((remark) => remarkLine(remark, rows.length)),
@@ -202,8 +197,9 @@ export function notesOf({ base, comparison, by, apart, load, rows, remarks, noCh
 }
 
 /** What a comparison could see. */
-export const precisionLine = ({ restarts, spread, smallestVisible }: Comparison): string =>
-  `${restarts} restarts, which vary by ${percent(spread)}; differences below ${percent(smallestVisible)} are not detectable`;
+const precisionLine = ({ restarts, spread, smallestVisible }: Comparison, noChangeAbove: number | null): string =>
+  `${restarts} restarts vary by ${percent(spread)}; not detectable: differences below ${percent(smallestVisible)}` +
+  (noChangeAbove === null ? "" : `, changes below ${percent(noChangeAbove)}`);
 
 /** What has to be said of an endpoint's numbers. */
 const NOTES: Readonly<Record<string, string>> = {
@@ -220,9 +216,8 @@ export const SERVER_COLUMNS: readonly Column[] = [
   { head: "framework", show: ({ framework }) => framework ?? "-", left: true, dropOrder: 2 },
   { head: "driver, SQLite", show: ({ driver }) => driver ?? "-", left: true, dropOrder: 1 },
   { head: "start ms", show: ({ startupMs }) => withInterval(startupMs, count), dropOrder: 0 },
-  { head: "RSS MB", show: ({ rssBytes }) => withInterval(rssBytes, mega), dropOrder: 0 },
-  { head: "peak MB", show: ({ peakRssBytes }) => withInterval(peakRssBytes, mega), dropOrder: 0 },
-  { head: "busiest thread", show: ({ utilization }) => withInterval(utilization, percent), dropOrder: 0 },
+  { head: "MB", show: ({ rssBytes }) => (rssBytes ? mega(rssBytes.estimate) : "-"), dropOrder: 0 },
+  { head: "peak MB", show: ({ peakRssBytes }) => (peakRssBytes ? mega(peakRssBytes.estimate) : "-"), dropOrder: 0 },
   { head: "CPU at rest", show: ({ cpuAtRest }) => (cpuAtRest === null ? "-" : percent(cpuAtRest)), dropOrder: 0 },
 ];
 

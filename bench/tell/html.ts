@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { Eta } from "eta";
 import { shortJson } from "../keep/files.ts";
 import { heatMap, tiles } from "./card.ts";
-import { COLUMNS, notesOf, otherTables, overview, precisionLine, ratio, SERVER_COLUMNS, word } from "./format.ts";
+import { COLUMNS, notesOf, otherTables, ratio, SERVER_COLUMNS, word } from "./format.ts";
 import { COLORS, markOf, SHAPES } from "./page/charts.ts";
 import { TYPICAL } from "./picture.ts";
 import { type Endpoint, PERCENTILES, type Report } from "./report.ts";
@@ -22,11 +22,9 @@ export async function html(report: Report): Promise<string> {
     serverColumns: SERVER_COLUMNS,
     tiles: tiles(report),
     heat: heatMap(report.endpoints),
-    typical: TYPICAL,
-    overview: overview(report.endpoints),
+    typical: report.endpoints.some(({ endpoint }) => endpoint === TYPICAL) ? TYPICAL : report.endpoints[0]?.endpoint,
     notesOf,
     ratio,
-    precisionLine,
     otherTables,
     word,
     legend: legendOf(report),
@@ -59,14 +57,13 @@ function filtersOf({ endpoints }: Report): Record<string, string[]> {
 }
 
 /** What charts draw; all else stands in the tables. */
-const drawn = ({ comparison, rows, ...endpoint }: Endpoint) => ({
+const drawn = ({ comparison: _, throughput: __, rows, ...endpoint }: Endpoint) => ({
   ...endpoint,
   rows: rows.map(({ latencyMs, cpuUsPerRequest, goodput, standing, warming, ...row }) => ({
     ...{ name: row.name, runtime: row.runtime, framework: row.framework, driver: row.driver, twinOf: row.twinOf },
     ...{ cpuUsPerRequest, goodput, standing, warming },
     latencyMs: { 99: latencyMs[99] },
   })),
-  comparison: comparison && { effects: comparison.effects },
 });
 
 /** Four digits are more than a chart shows; in a script element nothing may look like its end. */

@@ -35,9 +35,21 @@ const middle = (seen: Fingerprints, key: keyof Speed) => median(seen.map(({ spee
 const most = (values: readonly number[]) => Math.max(...values);
 
 /** `AMD EPYC (family 26, model 2)`: names of virtual machines say little. */
-export function cpuOf({ cpu, vendor, family, model, stepping }: Machine): string {
+function cpuOf({ cpu, vendor, family, model, stepping }: Machine): string {
   if (family === null || model === null) return cpu ?? "an unknown processor";
   return `${cpu ?? vendor} (family ${family}, model ${model}${stepping === null ? "" : `, stepping ${stepping}`})`;
+}
+
+/**
+ * The name that its owner gave it, or `2 × Intel Xeon Processor (6/167)`: family and model tell processors of one name
+ * apart. The host name if nothing is known of it.
+ */
+export function machineNameOf(manifest: Manifest | null, host: string): string {
+  if (manifest?.machineName) return manifest.machineName;
+  if (!manifest?.machine) return host;
+  const { cores, cpu, vendor, family, model } = manifest.machine;
+  const name = (cpu ?? vendor ?? "an unknown processor").replaceAll(/\((R|TM)\)/g, "");
+  return `${cores} × ${name}${model === null ? "" : ` (${family}/${model})`}`;
 }
 
 /** The machine of a run in one line; for tables that stand beside those of others. */
@@ -83,7 +95,7 @@ function sharing(seen: Fingerprints): string {
 }
 
 const speeds = (seen: Fingerprints): string =>
-  `Here ${listed(KEYS.filter((key) => key !== "aluNs").map((key) => `${SPEEDS[key]} takes ${duration(middle(seen, key))}`))}.`;
+  `Speed: ${listed(KEYS.filter((key) => key !== "aluNs").map((key) => `${SPEEDS[key]} ${duration(middle(seen, key))}`))}.`;
 
 /** How quiet it was while it was measured. */
 function meanwhile(slices: readonly Slice[]): string[] {
@@ -122,7 +134,7 @@ function changes(seen: Fingerprints): string[] {
 function mitigations({ mitigations }: Machine): string {
   const active = Object.entries(mitigations).filter(([, state]) => state.startsWith("Mitigation"));
   if (active.length === 0) return "No mitigations of CPU vulnerabilities are active, or it does not say.";
-  return `Mitigations that cost CPU time: ${active.map(([name, state]) => `${name} (${state.replace("Mitigation: ", "").split(";")[0]})`).join(", ")}.`;
+  return `Mitigations that cost CPU time: ${active.map(([name]) => name).join(", ")}.`;
 }
 
 /** How much two machines may differ in a speed and still be the same. */

@@ -9,8 +9,8 @@ import type { Report } from "./report.ts";
 const isShown = ({ manifest, endpoints }: Report) =>
   manifest?.machine !== undefined && endpoints.some(({ effects }) => effects.length > 0);
 
-/** `2026-11-22 13:30` */
-const nameOf = ({ run }: Report) => run.slice(0, 16).replace("T", " ");
+/** `hetzner-cx33, 2026-11-22 13:30` */
+const nameOf = ({ machineName, run }: Report) => `${machineName}, ${run.slice(0, 16).replace("T", " ")}`;
 
 /** What each choice costs at the endpoint where it matters least and most, machine by machine. */
 export function sideBySide(reports: readonly Report[]): string {
@@ -76,8 +76,8 @@ export function machinesPage(reports: readonly Report[]): string {
   const facts = shown.map((report) => new Map(factsOf(report)));
   return [
     "# Machines",
-    "What a server costs depends on the machine, and so do ratios of two servers: the more of a request is HTTP, the more. So each run here stands beside the machine that it was measured on; none of them is _the_ answer. Written by `./bench.sh report --readme`.",
-    "To add yours: run `./bench.sh --standard`, `zstd -19` its three files in results/, move them to docs/runs/, run `./bench.sh report --readme`, and send all that changed as a pull request.",
+    "What a server costs depends on the machine, and so do ratios of two servers: the more of a request is HTTP, the more. So each run here stands beside the machine that it was measured on; none of them is _the_ answer. Written by `./bench.sh report --publish`.",
+    "To add yours: run `./bench.sh --standard --machine-name hetzner-cx33`, then `./bench.sh report --publish RUN`, and send all that changed as a pull request.",
     "## What each choice costs",
     "CPU time per request of one choice ÷ another, averaged over all pairs of servers that differ in nothing else: the least and the most over the endpoints, and at how many of them it is shown to differ from 1.",
     sideBySide(reports),

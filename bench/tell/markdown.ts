@@ -7,11 +7,11 @@ import { summary } from "./terminal.ts";
 
 /** The card, CPU time of all servers at all endpoints, and each endpoint's table folded. */
 export function markdown(report: Report): string {
-  const { run, host, machine, endpoints, servers } = report;
+  const { run, machineName, machine, endpoints, servers } = report;
   const together = overview(endpoints);
   return [
-    `Run ${run} on ${host}${machine.length > 0 ? `: ${machine[0]}` : "."}`,
-    ...(machine.length > 1 ? [fold("This machine", machine.slice(1))] : []),
+    `Run ${run} on ${machineName}.`,
+    ...(machine.length > 0 ? [fold("This machine", [...machine])] : []),
     `\`\`\`\n${summary(report, 120)}\n\`\`\``,
     ...(together ? [`${together.title}.`, table(together.head, together.rows, (i) => i === 0)] : []),
     ...endpoints.map(folded),

@@ -8,7 +8,7 @@ import { type Manifest, manifestOf } from "../keep/manifest.ts";
 import { readSlices, type Slice } from "../keep/slices.ts";
 import { readWindows } from "../keep/windows.ts";
 import { type Histogram, percentile } from "../load/histogram.ts";
-import { machineSays } from "./machine.ts";
+import { machineNameOf, machineSays } from "./machine.ts";
 import { type Endpoint, PERCENTILES, type Report } from "./report.ts";
 
 /**
@@ -23,7 +23,7 @@ export function readReport(file: string, run?: string): Report {
   throw new UsageError(
     runs.includes(chosen)
       ? `run ${chosen} has no rows: ./bench.sh appends them`
-      : `--run "${chosen}" is not there, but ${runs.slice(-5).join(", ")}`,
+      : `there is no run "${chosen}": choose from ${runs.slice(-5).join(", ")}`,
   );
 }
 
@@ -57,6 +57,7 @@ export function reportOf(measured: Measurements, manifest: Manifest | null): Rep
   return {
     run: first.run,
     host: first.host,
+    machineName: machineNameOf(manifest, first.host),
     protocol: first.protocol,
     connections: slices.reduce((most, { connections }) => Math.max(most, connections), 0),
     manifest,

@@ -9,6 +9,7 @@ import type { Manifest } from "../keep/manifest.ts";
 export interface Report {
   readonly run: string;
   readonly host: string;
+  readonly machineName: string;
   readonly protocol: number;
   readonly connections: number;
   /** Null where results/<run>.json is missing: histograms, calibration and versions are then not known. */

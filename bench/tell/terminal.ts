@@ -1,7 +1,6 @@
 import type { Row } from "../judge/tables.ts";
 import { card } from "./card.ts";
 import { COLUMNS, type Column, notesOf, otherTables, overview, percent, SERVER_COLUMNS } from "./format.ts";
-import { cpuOf } from "./machine.ts";
 import type { Endpoint, Report } from "./report.ts";
 import { fits, render, renderText, wrap } from "./text.ts";
 
@@ -33,18 +32,17 @@ export function terminal(report: Report, width = process.stdout.columns ?? WIDTH
   ].join("\n\n");
 }
 
-function heading({ run, host, connections, manifest }: Report): string {
-  const machine = manifest?.machine ? ` (${manifest.machine.cores} × ${cpuOf(manifest.machine)})` : "";
+function heading({ run, manifest }: Report): string {
   const used =
     manifest &&
     `; ${percent(manifest.seconds.loaded / manifest.seconds.total)} of ${Math.round(manifest.seconds.total)} s was load that counts`;
-  return `run ${run} on ${host}${machine}, ${connections} connections${used ?? ""}`;
+  return `run ${run}${used ?? ""}`;
 }
 
-/** One row per server, where there are several endpoints and room for them. */
+/** One row per server, at several loads. */
 function allTogether(endpoints: readonly Endpoint[], width: number): string[] {
-  const together = overview(endpoints);
-  if (together === null || endpoints.length < 2) return [];
+  const together = endpoints.some(({ level }) => level !== null) ? overview(endpoints) : null;
+  if (together === null) return [];
   const { title, head, rows } = together;
   const broken = head.map((path) => path.replace(/(?<=[-\w])(?=\/)|(?<=-)/g, "\n"));
   return [2, 1]

@@ -1,10 +1,13 @@
 /** The parts of bench/, one by one. */
 import { describe, expect, test } from "bun:test";
 import { once } from "node:events";
+import { writeFileSync } from "node:fs";
 import { createServer } from "node:net";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ENDPOINTS } from "../../bench/ask/endpoints.ts";
 import { parseTarget } from "../../bench/ask/targets.ts";
+import { commitOf } from "../../bench/host/commit.ts";
 import { type Cores, halves, parseCpuList, pinned, splitCores } from "../../bench/host/cores.ts";
 import { freePort } from "../../bench/host/free-port.ts";
 import { groupOf, membersOf, newGroup, usedBy } from "../../bench/host/group.ts";
@@ -27,7 +30,7 @@ import { clocksOf, type Target } from "../../bench/run/targets/target.ts";
 import { watch, watchCores } from "../../bench/run/usage.ts";
 import { notesOf } from "../../bench/tell/format.ts";
 import { gatesTable, outcome } from "../../bench/tell/lines.ts";
-import { run, SERVERS, testIf, until, works } from "../harness.ts";
+import { must, run, SERVERS, scratch, testIf, until, works } from "../harness.ts";
 
 const OPTIONS: Options = {
   urls: [],
@@ -237,6 +240,23 @@ test("fortio: goodput counts 2xx answers only, errors are all the others", () =>
   });
 });
 
+test("a commit is dirty if a tracked file has changed, but not by rows of results.csv", async () => {
+  const folder = scratch();
+  const git = (...words: string[]) =>
+    must(["git", "-C", folder, "-c", "user.name=x", "-c", "user.email=x@x", ...words]);
+  const write = (file: string, text: string) => writeFileSync(join(folder, file), text);
+  expect(await commitOf(folder)).toBeNull();
+  git("init", "--quiet");
+  for (const file of ["results.csv", "app.js"]) write(file, "1");
+  git("add", ".");
+  git("commit", "--quiet", "--message", "x");
+  const clean = git("rev-parse", "HEAD");
+  for (const file of ["results.csv", "untracked"]) write(file, "2");
+  expect(await commitOf(folder)).toBe(clean);
+  write("app.js", "2");
+  expect(await commitOf(folder)).toBe(`${clean}-dirty`);
+});
+
 describe("histograms", () => {
   test("percentiles are linear inside a bucket", () => {
     const histogram: Histogram = [
@@ -422,13 +442,13 @@ describe("analysis", () => {
 
   test("windows rank, and give the numbers; slices of all restarts are taken together", () => {
     const [table] = analyse({ slices, windows }, NOTHING);
-    expect(table?.rows.map(({ name, standing }) => [name, standing?.rank])).toEqual([
-      ["a", [1, 1]],
-      ["b", [2, 2]],
+    expect(table?.rows.map(({ name, standing }) => [name, standing?.groups])).toEqual([
+      ["a", "a"],
+      ["b", "b"],
     ]);
     const [a, b] = table?.rows ?? [];
     expect(b?.standing?.ratioToBest.estimate).toBeCloseTo(20 / 10.02, 4);
-    // One table has one truth: the ratio of two columns is the rank's.
+    // One table has one truth: the ratio of two columns is that of the standing.
     const ratio = (b?.cpuUsPerRequest?.estimate ?? 0) / (a?.cpuUsPerRequest?.estimate ?? 0);
     expect(ratio).toBeCloseTo(b?.standing?.ratioToBest.estimate ?? 0, 9);
     expect(b?.goodput.estimate).toBeCloseTo(2_500, 3);
@@ -444,9 +464,9 @@ describe("analysis", () => {
       (one) => ({ ...one, failed: {}, restUsPerSecond: null }),
     );
     const [table] = analyse({ slices: [...slices, ...alone], windows: [...windows, ...late] }, { ...NOTHING, turns });
-    expect(table?.rows.map(({ name, standing }) => [name, standing?.rank ?? null])).toEqual([
-      ["a", [1, 1]],
-      ["b", [2, 2]],
+    expect(table?.rows.map(({ name, standing }) => [name, standing?.groups ?? null])).toEqual([
+      ["a", "a"],
+      ["b", "b"],
       ["late", null],
     ]);
     expect(notesOf(table as never)).toContainEqual(expect.stringMatching(/^Not compared, .*: late$/));

@@ -1,6 +1,7 @@
 /** What is shown of a run: the same for any order of its rows, and true of the files in this repository. */
 import { describe, expect, test } from "bun:test";
-import { existsSync, readFileSync } from "node:fs";
+import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { basename, join, resolve } from "node:path";
 import { SimpleFaker } from "@faker-js/faker";
 import { parse } from "csv-parse/sync";
 import { stringify } from "csv-stringify/sync";
@@ -10,7 +11,7 @@ import { mainEffects } from "../../bench/judge/effects.ts";
 import { PUBLISHED, RESULTS, readText, runFile, runsIn, writeWhole } from "../../bench/keep/files.ts";
 import type { Manifest } from "../../bench/keep/manifest.ts";
 import { RESULT_COLUMNS } from "../../bench/keep/results.ts";
-import { readSlices, type Slice } from "../../bench/keep/slices.ts";
+import { PROTOCOL, readSlices, type Slice } from "../../bench/keep/slices.ts";
 import type { Window } from "../../bench/keep/windows.ts";
 import { parseSlo } from "../../bench/plan/slo.ts";
 import { card, tiles } from "../../bench/tell/card.ts";
@@ -123,7 +124,7 @@ describe("a run of known truth", () => {
 
 test("runs stand side by side with their machines", () => {
   const page = machinesPage([report, say(known({ run: "2026-02-02T00:00:00.000Z" }))]);
-  expect(page).toMatch(/\n\| +\| 2026-01-01 00:00 +\| 2026-02-02 00:00 +\|\n/);
+  expect(page).toMatch(/\n\| +\| 2 × Some CPU \(6\/1\), 2026-01-01 00:00 +\| .*, 2026-02-02 00:00 +\|\n/);
   expect(page).toMatch(/\n\| system call +\| 80 ns +\| 80 ns +\|\n/);
   expect(page).toMatch(/\n\| better-sqlite3 instead of bun:sqlite on bun +\| × 1\.\d\d–1\.\d\d, shown at 2 of 2 +\| /);
 });
@@ -192,7 +193,6 @@ describe("without the CPU time of some server", () => {
     expect(rowOf(blind, "node-raw")?.standing?.ratioToBest.estimate).toBeWithin(1.45, 1.55);
     for (const text of [terminal(blind, 100), markdown(blind)]) {
       expect(text).toContain("Compared by requests/s, because the CPU time of some cannot be read");
-      expect(text).toContain("Time per request ÷ the least");
       expect(text).not.toMatch(/CPU time per request|NaN|undefined|null/);
     }
     expect(summary(blind, 200)).toContain("Least time   bun-hono, bun-raw: not distinguishable at 2 of 2 endpoints");
@@ -319,7 +319,7 @@ describe("what a run knows against itself stands beside the number", () => {
     });
     const [plain, other] = say(cold).endpoints;
     const row = plain?.rows.find(({ name }) => name === "node-hono");
-    expect([row?.warming, row?.standing?.rank, row?.standing?.groups]).toEqual([expect.closeTo(-0.3, 1), null, ""]);
+    expect([row?.warming, row?.standing?.groups]).toEqual([expect.closeTo(-0.3, 1), ""]);
     for (const { a, b, state } of plain?.comparison?.pairs ?? []) {
       if ([a, b].includes("node-hono")) expect(state).toBe("undecided");
     }
@@ -432,14 +432,14 @@ describe("every row of every committed table, and of a run of known truth", () =
   );
   const slicesOf = Map.groupBy(slices, ({ run, scenario, name }) => `${run} ${scenario} ${name}`);
 
-  test("obeys Little's law: connections = requests/s × mean latency, within 5 %", () => {
+  test("obeys Little's law: connections = requests/s × mean latency, within 3 %", () => {
     const off = rows.flatMap(({ row, perSecond, averageMs, connections }) => {
       const of = slicesOf.get(row) ?? [];
-      // A connection whose last answer came early has nothing to do until the slowest has come.
-      const idle = of.reduce((sum, one) => sum + one.maxMs / 1e3, 0);
+      // At the end of a slice connections wait for the slowest answer: on average for at most half of its latency.
+      const idle = of.reduce((sum, one) => sum + one.maxMs / 2e3, 0);
       const waiting = connections * (1 - idle / of.reduce((sum, one) => sum + one.seconds, 0));
       const seen = (perSecond * averageMs) / 1e3;
-      const isRight = 0.95 * waiting < seen && seen < 1.05 * connections;
+      const isRight = 0.97 * waiting < seen && seen < 1.03 * connections;
       return isRight ? [] : [`${row}: ${seen.toFixed(1)} of ${waiting.toFixed(1)} to ${connections}`];
     });
     expect(off).toEqual([]);
@@ -500,13 +500,10 @@ describe("a mistake is one line, and changes nothing", () => {
 
   test.each([
     [["missing.csv"], "missing: no run is there; ./bench.sh measures one"],
-    [[kept, "--run", "never"], '--run "never" is not there, but '],
+    [[kept, "--run", "never"], 'there is no run "never": choose from '],
     [[kept, "--compare", "never", "ever"], '--compare: no run "never": choose from 2026-01-01T00:00:00.000Z'],
     [["--compare", "one"], "--compare takes two runs, not 1"],
-    [
-      ["tests/fixtures/six-columns.csv", "--html", "x.html"],
-      "--html and --readme show results of ./bench.sh, one file",
-    ],
+    [["tests/fixtures/six-columns.csv", "--html", "x.html"], "--html shows results of ./bench.sh, one file"],
   ])("report %j", async (args, problem) => {
     const { code, output } = await finish(["./bench.sh", "report", ...args]);
     expect([code, output]).toEqual([1, expect.stringContaining(problem)]);
@@ -535,6 +532,7 @@ describe("what is in the repository is what the committed runs say", () => {
         Object.fromEntries(Object.entries(row).map(([column, cell]) => [column, String(cell ?? "")]));
       expect(rows.filter(({ Run }) => Run === report.run)).toEqual(resultRows(report).map(text));
     }
+    expect(new Set(rows.map(({ Run }) => Run))).toEqual(new Set(committed.map(({ run }) => run)));
     expect(readFileSync(RESULTS, "utf8").split("\n")[0]).toBe(RESULT_COLUMNS.join());
   });
   test.skipIf(ofMatrix.length === 0)(PICTURE, () => {
@@ -553,6 +551,50 @@ describe("what is in the repository is what the committed runs say", () => {
   );
   test.each([...newest])("the newest run of %s is shown", (kind, report) => {
     expect(DOCS.map((file) => readFileSync(file, "utf8")).join()).toContain(`<!-- ${kind} -->\n\nRun ${report.run}`);
+  });
+});
+
+describe("--publish", () => {
+  const folder = scratch();
+  for (const file of ["README.md", "docs", "results.csv"]) cpSync(file, join(folder, file), { recursive: true });
+  const publish = (...args: string[]) =>
+    finish(["env", "-C", folder, "bun", resolve("bench/cli.ts"), "report", "--publish", ...args]);
+  const docs = () => [...DOCS, MACHINES, PICTURE, RESULTS].map((file) => readFileSync(join(folder, file), "utf8"));
+  const results = newFile();
+  const RUN = "2099-01-01T00:00:00.000Z";
+  const of = known({ run: RUN, twin: "bun-raw" });
+  keep(results, changed(of, { manifest: { machineName: "my vps" } }));
+  const dirty = "2099-01-02T00:00:00.000Z";
+  const { manifest } = known({ run: dirty });
+  const environment = { ...manifest.environment, commit: "1234567-dirty" };
+  keep(results, changed(known({ run: dirty }), { manifest: { environment } }));
+  const older = "2099-01-03T00:00:00.000Z";
+  keep(results, known({ run: older, protocol: PROTOCOL - 1 }));
+
+  test.each([
+    [dirty, "is of commit 1234567-dirty: commit the changes and measure again"],
+    [older, `is of protocol ${PROTOCOL - 1}, not ${PROTOCOL}: measure again by this version`],
+    ["never", 'there is no run "never": choose from '],
+  ])("refuses %s in one line", async (run, problem) => {
+    const before = docs();
+    const { code, output } = await publish(run, results);
+    expect([code, output.trimEnd().split("\n").length, output]).toEqual([1, 1, expect.stringContaining(problem)]);
+    expect([docs(), readdirSync(join(folder, PUBLISHED))]).toEqual([before, readdirSync(PUBLISHED)]);
+  });
+
+  test("packs the run, and the docs show it; without a run the docs are written again", async () => {
+    expect(await publish(RUN, results)).toEqual({ code: 0, signal: null, output: "" });
+    for (const kind of ["csv", "windows.csv", "json"] as const) {
+      const file = runFile(results, RUN, kind);
+      expect(readText(join(folder, PUBLISHED, `${basename(file)}.zst`))).toBe(readText(file));
+    }
+    expect(readFileSync(join(folder, "docs/results.md"), "utf8")).toContain(`Run ${RUN} on my vps`);
+    expect(readFileSync(join(folder, MACHINES), "utf8")).toContain("### my vps, 2099-01-01 00:00");
+    expect(csvOf(join(folder, RESULTS)).filter(({ Run }) => Run === RUN)).toHaveLength(12);
+    const after = docs();
+    writeFileSync(join(folder, MACHINES), "");
+    expect(await publish()).toEqual({ code: 0, signal: null, output: "" });
+    expect(docs()).toEqual(after);
   });
 });
 

@@ -1,7 +1,6 @@
 import * as Plot from "@observablehq/plot";
 import type { MainEffect } from "../../judge/effects.ts";
-import type { Interval } from "../../judge/statistics.ts";
-import { warmingWords, word } from "../format.ts";
+import { shortOf, warmingWords, word } from "../format.ts";
 import type { Endpoint } from "../report.ts";
 
 /** Where and how wide a chart is drawn; `document` where there is no browser. */
@@ -196,59 +195,6 @@ export function latencies(
   });
 }
 
-/** What a request costs the server against how many it answers: the same thing twice, unless something else is the limit. */
-export function throughput(endpoint: Endpoint, names: ReadonlySet<string>, canvas: Canvas): Element {
-  const data = shownOf(endpoint, names).flatMap((row) =>
-    row.cpuUsPerRequest
-      ? [{ ...row, us: row.cpuUsPerRequest, x: row.goodput.estimate, y: row.cpuUsPerRequest.estimate }]
-      : [],
-  );
-  const whisker = ({ low, high, estimate }: Interval, end: "low" | "high") => {
-    const value = end === "low" ? low : high;
-    return Number.isNaN(value) ? estimate : Math.min(Math.max(value, estimate / 2), estimate * 2);
-  };
-  return draw(`CPU time per request and requests per second at ${endpoint.endpoint}`, canvas, {
-    height: 340,
-    marginLeft: 60,
-    x: {
-      type: "log",
-      label: "requests per second, alone",
-      labelOffset: LABEL_OFFSET,
-      grid: true,
-      ticks: 4,
-      tickFormat: "~s",
-    },
-    y: { type: "log", label: "CPU µs per request", grid: true, ticks: 4, tickFormat: "~g" },
-    color,
-    symbol,
-    marks: [
-      Plot.ruleY(data, {
-        y: "y",
-        x1: ({ goodput }) => whisker(goodput, "low"),
-        x2: ({ goodput }) => whisker(goodput, "high"),
-        stroke: "framework",
-        strokeOpacity: 0.5,
-      }),
-      Plot.ruleX(data, {
-        x: "x",
-        y1: ({ us }) => whisker(us, "low"),
-        y2: ({ us }) => whisker(us, "high"),
-        stroke: "framework",
-        strokeOpacity: 0.5,
-      }),
-      Plot.dot(data, {
-        x: "x",
-        y: "y",
-        fill: "framework",
-        symbol: "runtime",
-        r: 5,
-        className: "mark",
-        title: ({ name, x, y }) => `${name}: ${x.toFixed(0)} requests/s, ${y.toFixed(1)} µs`,
-      }),
-    ],
-  });
-}
-
 const OVER_LOAD = { cost: "CPU µs per request", p99: "p99, ms", answered: "requests per second" };
 const UNITS = { "requests/s": "requests per second", connections: "connections" };
 
@@ -298,44 +244,6 @@ export function overLoad(
   });
 }
 
-/** How far each server's cost lay from its own mean, restart by restart: a drift shows as a slope, a bad restart as a step. */
-export function drift({ comparison, ...endpoint }: Endpoint, names: ReadonlySet<string>, canvas: Canvas): Element {
-  const servers = shownOf({ comparison, ...endpoint }, names);
-  const points = (comparison?.effects ?? []).flatMap(({ name, mean, perRestart }) => {
-    const server = servers.find((one) => one.name === name);
-    return server
-      ? perRestart.map((effect, i) => ({ ...server, restart: i + 1, part: Math.expm1(effect - mean) * 100 }))
-      : [];
-  });
-  return draw(`Cost of each server restart by restart at ${endpoint.endpoint}`, canvas, {
-    height: 260,
-    marginLeft: 60,
-    x: { type: "point", label: "restart" },
-    y: { label: "% from its own mean", grid: true },
-    color,
-    symbol,
-    marks: [
-      Plot.ruleY([0]),
-      Plot.line(points, { x: "restart", y: "part", z: "name", stroke: "framework", strokeOpacity: 0.7 }),
-      // One mark per server: its first.
-      ...[false, true].map((first) =>
-        Plot.dot(
-          points.filter(({ restart }) => (restart === 1) === first),
-          {
-            x: "restart",
-            y: "part",
-            fill: "framework",
-            symbol: "runtime",
-            r: 3,
-            ...(first && { className: "mark" }),
-            title: ({ name, part }) => `${name}: ${part.toFixed(1)} %`,
-          },
-        ),
-      ),
-    ],
-  });
-}
-
 /** What one choice costs at each endpoint. */
 export function effect(
   endpoints: readonly Endpoint[],
@@ -351,7 +259,7 @@ export function effect(
       `${to} ÷ ${from}`,
       data.flatMap(({ low, high }) => [low, high, 1]),
     ),
-    y: { domain: data.map(({ endpoint }) => endpoint), label: null },
+    y: { domain: data.map(({ endpoint }) => endpoint), label: null, tickFormat: shortOf },
     marks: [
       Plot.ruleX([1], { stroke: "currentColor", strokeOpacity: 0.4 }),
       Plot.ruleY(data, { x1: "low", x2: "high", y: "endpoint", strokeWidth: 2, stroke: "var(--series-1)" }),

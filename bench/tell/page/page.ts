@@ -17,7 +17,11 @@ function chosen(group: string): Set<string> {
   return new Set((ticked.length > 0 ? ticked : boxes).map(({ value }) => value));
 }
 
-const endpointChosen = () => (form.elements.namedItem("endpoint") as HTMLSelectElement).value;
+const endpointSelect = form.elements.namedItem("endpoint") as HTMLSelectElement;
+const endpointChosen = () => endpointSelect.value;
+const ALL = "all";
+/** What is shown first. */
+const firstEndpoint = endpointChosen();
 
 function shownNames(): Set<string> {
   const groups = [...new Set(all<HTMLInputElement>("#filters input").map(({ name }) => name))];
@@ -33,7 +37,7 @@ function drawAll(): void {
   const one = endpointChosen();
   for (const row of all<HTMLElement>("tr[data-name]")) row.hidden = !names.has(row.dataset.name as string);
   for (const section of all<HTMLElement>("[data-endpoint]"))
-    section.hidden = one !== "" && section.dataset.endpoint !== one;
+    section.hidden = one !== ALL && section.dataset.endpoint !== one;
   for (const figure of all<HTMLElement>("figure[data-chart]")) {
     if (figure.hidden) continue;
     const { chart, endpoint: path, to = "", from = "" } = figure.dataset;
@@ -47,9 +51,7 @@ function drawAll(): void {
       }
       if (!endpoint) return null;
       if (chart === "intervals") return charts.intervals(endpoint, names, canvas);
-      if (chart === "latencies") return charts.latencies(endpoint, percentiles, names, canvas);
-      if (chart === "throughput") return charts.throughput(endpoint, names, canvas);
-      return charts.drift(endpoint, names, canvas);
+      return charts.latencies(endpoint, percentiles, names, canvas);
     })();
     if (drawn) figure.querySelector(".chart")?.replaceChildren(drawn);
   }
@@ -58,11 +60,11 @@ function drawAll(): void {
 /** `#latency&endpoint=/plain&runtime=bun`: the part of the page, then what is chosen. */
 function readAddress(): void {
   const [view = "", ...choices] = decodeURIComponent(location.hash.slice(1)).split("&");
-  (form.elements.namedItem("endpoint") as HTMLSelectElement).value = "";
+  endpointSelect.value = firstEndpoint;
   for (const box of all<HTMLInputElement>("#filters input")) box.checked = false;
   for (const choice of choices) {
     const [name = "", value = ""] = choice.split("=");
-    if (name === "endpoint") (form.elements.namedItem("endpoint") as HTMLSelectElement).value = value;
+    if (name === "endpoint") endpointSelect.value = value;
     for (const box of all<HTMLInputElement>(`input[name="${name}"]`)) if (box.value === value) box.checked = true;
   }
   drawAll();
@@ -73,7 +75,11 @@ function writeAddress(): void {
   const [view = ""] = location.hash.slice(1).split("&");
   const ticked = all<HTMLInputElement>("#filters input:checked").map(({ name, value }) => `${name}=${value}`);
   const one = endpointChosen();
-  history.replaceState(null, "", `#${[view, ...(one ? [`endpoint=${one}`] : []), ...ticked].join("&")}`);
+  history.replaceState(
+    null,
+    "",
+    `#${[view, ...(one === firstEndpoint ? [] : [`endpoint=${one}`]), ...ticked].join("&")}`,
+  );
   for (const link of all<HTMLAnchorElement>("nav a"))
     link.hash = [link.dataset.view, ...location.hash.split("&").slice(1)].join("&");
 }
