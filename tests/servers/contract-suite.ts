@@ -8,6 +8,7 @@ import { PEOPLE, type Table } from "../../shared/people.ts";
 import {
   descriptorsOf,
   finish,
+  listenersOn,
   makeDatabase,
   type Server,
   START,
@@ -278,15 +279,12 @@ export function contractSuite({
 
   if (workers > 1 && exact) {
     test.skipIf(!linux)("each worker listens on the port itself, and one that is killed is replaced", async () => {
-      const hex = server.port.toString(16).toUpperCase().padStart(4, "0");
-      const listeners = () =>
-        readFileSync("/proc/net/tcp", "utf8").match(new RegExp(`:${hex} 00000000:0000 0A `, "g"))?.length;
-      await until(() => listeners() === workers);
+      await until(() => listenersOn(server.port) === workers);
       const [victim] = workersOf(server.pid) as [number];
       process.kill(victim, "SIGKILL");
       await until(() => {
         const pids = workersOf(server.pid);
-        return pids.length === workers && !pids.includes(victim) && listeners() === workers;
+        return pids.length === workers && !pids.includes(victim) && listenersOn(server.port) === workers;
       });
       await until(() => server.output().includes(`worker ${victim} ended by SIGKILL`));
       for (let i = 0; i < 20; i++) expect((await get("/plain", { headers: { connection: "close" } })).status).toBe(200);

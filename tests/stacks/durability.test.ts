@@ -10,9 +10,8 @@ const groups = (of: "drivers" | "clients") =>
     const envs = processes ? [{ SERVER }, { SERVER, WORKERS: "2" }] : [{ SERVER }];
     return stack[of].map((by) => ({ name: SERVER, by, envs }));
   });
-/** A journal is SQLite's own, and killed as the ten are. */
-const EXTENT = { kills: 1, journals: ["wal"] };
 const both = { sqlite: groups("drivers"), postgres: groups("clients") };
 const kinds = (all: typeof both.sqlite) => all.map(({ name, by }, i) => ({ SERVER: name, by, odd: i % 2 > 0 }));
 
-durabilitySuite(both, { sqlite: kinds(both.sqlite), postgres: kinds(both.postgres) }, EXTENT);
+// A journal is SQLite's own, and the ten are killed with both.
+durabilitySuite(both, { sqlite: kinds(both.sqlite), postgres: kinds(both.postgres) }, ["wal"]);
