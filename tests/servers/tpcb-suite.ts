@@ -349,8 +349,9 @@ export function tpcbSuite({ alone, ways, others }: Cells, strictness: Strictness
       const database = await newDatabase("pooled", "tpcb");
       const pooler = await startPooler(database, undefined, new AbortController().signal);
       try {
-        // Each client in one of its ways, in turn.
-        const cells = alone.map((_, i) => ways[i + ((i * alone.length) % ways.length)] as Cell);
+        // Of the ten each client in one of its ways, in turn.
+        const inTurn = (_: Cell, i: number) => ways[i + ((i * alone.length) % ways.length)] as Cell;
+        const cells = exact ? alone.map(inTurn) : alone;
         const servers = await Promise.all(cells.map((cell) => start(cell, pooler.url)));
         const sent: Sent[] = [];
         const works = work(servers);
