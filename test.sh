@@ -14,7 +14,8 @@ setup_database
 
 # Tests of what is measured: nothing else may run beside them.
 ALONE="tests/bench/agents.test.ts tests/bench/instrument.test.ts tests/bench/k6.test.ts"
-LIKELY="tests/unit tests/servers/contract.test.ts tests/servers/config.test.ts tests/bench/end-to-end.test.ts tests/bench/simulated.test.ts"
+# The slowest first.
+LIKELY="tests/bench/end-to-end.test.ts tests/servers/contract.test.ts tests/bench/simulated.test.ts tests/servers/config.test.ts tests/unit"
 
 # Long enough for any machine: only a hang fails.
 export TIMEOUT_MS=900000

@@ -94,6 +94,12 @@ export function descriptorsOf(pid: number, file: string): string[] {
   return readdirSync(`/proc/${pid}/fd`).filter(isOpenAs);
 }
 
+/** On Linux: how many sockets listen on a port, one of each worker that is ready. */
+export function listenersOn(port: number): number {
+  const hex = port.toString(16).toUpperCase().padStart(4, "0");
+  return readFileSync("/proc/net/tcp", "utf8").split(`:${hex} 00000000:0000 0A `).length - 1;
+}
+
 /** Starts the server that SERVER names; tests of stacks have built it before. */
 export const START = ["sh", "servers/start.sh", "built"];
 

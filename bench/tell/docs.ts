@@ -22,7 +22,14 @@ export function placesOf(reports: readonly Report[]): Map<string, string> {
   const writes = capacities(newest.get("capacity")?.manifest ?? null).map((line) => `- ${line}`);
   return new Map([
     ...[...newest].map(([kind, report]) => [kind, markdown(report)] as const),
-    ...(read ? [["answer", firstScreen(read, newest.get("drivers"), newest.get("content"))] as const] : []),
+    ...(read
+      ? [
+          [
+            "answer",
+            firstScreen(read, newest.get("drivers"), newest.get("content") ?? newest.get("stacks-content")),
+          ] as const,
+        ]
+      : []),
     ...(writes.length > 0 ? [["writes", writes.join("\n")] as const] : []),
     ["machines", sideBySide(ofMatrix(reports))],
   ]);

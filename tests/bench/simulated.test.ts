@@ -260,14 +260,14 @@ test("self-test: turns see 5 % more work and no difference where there is none, 
   expect(times(said("one after", HANDICAP), "slower")).toBeLessThan(15);
 });
 
-test("gates: of equal commits 2.5 % fail at most, of 5 % more work at most four do not", async () => {
+test("gates: of equal commits 2.5 % fail at most, of 5 % more work at most one in ten does not", async () => {
   const endpoints = ["/plain", "/html", "/b"];
-  const findings = await testGates(benchOf(endpoints, GATE_SECONDS, spinning), "bun-raw", 40, 0.02, () => {});
+  const findings = await testGates(benchOf(endpoints, GATE_SECONDS, spinning), "bun-raw", 20, 0.02, () => {});
   console.log(gatesTable(findings));
   const verdicts = (more: number, wanted: string) =>
     findings.filter(({ handicap, verdict }) => handicap === more && verdict === wanted).length;
-  expect(verdicts(0, "slower")).toBeLessThanOrEqual(3);
-  expect(verdicts(HANDICAP, "slower")).toBeGreaterThanOrEqual(36);
+  expect(verdicts(0, "slower")).toBeLessThanOrEqual(1);
+  expect(verdicts(HANDICAP, "slower")).toBeGreaterThanOrEqual(18);
   expect(verdicts(HANDICAP, "not slower")).toBe(0);
 });
 

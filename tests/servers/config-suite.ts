@@ -32,14 +32,16 @@ export const MISTAKES: readonly Mistake[] = [
 /** Detected when the server listens. */
 export const OF_LISTENING: readonly Mistake[] = [[{ HOST: "192.0.2.1" }, /192\.0\.2\.1:\d+ cannot be listened on/]];
 
-/** Starts a server with each. */
+/** Starts a server with each, all at once. */
 export async function expectRefused(server: string, mistakes: readonly Mistake[]): Promise<void> {
-  const port = String(20_000 + (process.pid % 10_000)); // below those that the kernel gives to test files beside this one
-  for (const [env, message] of mistakes) {
-    const { code, output } = await finish(START, { SERVER: server, DB_FILE: database, PORT: port, ...env });
+  const least = 10_000 + 30 * (process.pid % 700); // below those that the kernel gives to test files beside this one
+  const refused = async ([env, message]: Mistake, i: number) => {
+    const PORT = String(least + i);
+    const { code, output } = await finish(START, { SERVER: server, DB_FILE: database, PORT, ...env });
     expect([env, code]).toEqual([env, 1]);
     expect(output.trim()).toMatch(message);
     expect(output.trim().split("\n")).toHaveLength(1);
-    expect(await fetch(`http://127.0.0.1:${port}/`).catch(() => "refused")).toBe("refused");
-  }
+    expect(await fetch(`http://127.0.0.1:${PORT}/`).catch(() => "refused")).toBe("refused");
+  };
+  await Promise.all(mistakes.map(refused));
 }

@@ -47,6 +47,9 @@ function buildFolders(): Builds {
   );
 }
 
+/** Drivers or clients that only this server has: those of Node are the ten's, so one shows that it uses them. */
+export const ownOf = (runtime: string, names: readonly string[]) => (runtime === "node" ? names.slice(0, 1) : names);
+
 /** Of each group the first, for tests that the others of it could not fail otherwise. */
 export const firstOfEach = <T>(all: readonly T[], groupOf: (one: T) => string): T[] =>
   [...Map.groupBy(all, groupOf).values()].map(([first]) => first as T);

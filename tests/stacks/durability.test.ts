@@ -1,18 +1,17 @@
 /** What was acknowledged stays: the suite of the ten over the servers in other languages that keep content items. */
 import { durabilitySuite } from "../servers/durability-suite.ts";
-import { stacksOf } from "./build.ts";
+import { ownOf, stacksOf } from "./build.ts";
 
 const stacks = stacksOf("content");
 
-/** Each server with each driver or client. */
+/** Each server with each of its own drivers or clients. */
 const groups = (of: "drivers" | "clients") =>
-  stacks.flatMap(({ server: SERVER, processes, ...stack }) => {
+  stacks.flatMap(({ server: SERVER, runtime, processes, ...stack }) => {
     const envs = processes ? [{ SERVER }, { SERVER, WORKERS: "2" }] : [{ SERVER }];
-    return stack[of].map((by) => ({ name: SERVER, by, envs }));
+    return ownOf(runtime, stack[of]).map((by) => ({ name: SERVER, by, envs }));
   });
-/** A journal is SQLite's own, and killed as the ten are. */
-const EXTENT = { kills: 1, journals: ["wal"] };
 const both = { sqlite: groups("drivers"), postgres: groups("clients") };
 const kinds = (all: typeof both.sqlite) => all.map(({ name, by }, i) => ({ SERVER: name, by, odd: i % 2 > 0 }));
 
-durabilitySuite(both, { sqlite: kinds(both.sqlite), postgres: kinds(both.postgres) }, EXTENT);
+// A journal is SQLite's own, and the ten are killed with both.
+durabilitySuite(both, { sqlite: kinds(both.sqlite), postgres: kinds(both.postgres) }, ["wal"]);

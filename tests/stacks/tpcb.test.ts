@@ -3,11 +3,15 @@ import { findPrograms } from "../../bench/run/stores/postgres.ts";
 import { describeIf } from "../harness.ts";
 import { type Cell, tpcbSuite } from "../servers/tpcb-suite.ts";
 import { VALUES } from "../strictness.ts";
-import { firstOfEach, stacksOf } from "./build.ts";
+import { firstOfEach, ownOf, stacksOf } from "./build.ts";
 
 describeIf(findPrograms() !== null, "PostgreSQL is not installed", "/tx", () => {
   const cells = stacksOf("tpcb").flatMap(({ server, runtime, clients }) =>
-    clients.map((client): Cell & { runtime: string } => ({ SERVER: server, POSTGRES_CLIENT: client, runtime })),
+    ownOf(runtime, clients).map((client): Cell & { runtime: string } => ({
+      SERVER: server,
+      POSTGRES_CLIENT: client,
+      runtime,
+    })),
   );
   // Frameworks of a language share what asks Postgres.
   const first = firstOfEach(cells, ({ runtime, POSTGRES_CLIENT }) => `${runtime} ${POSTGRES_CLIENT}`);

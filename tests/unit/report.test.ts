@@ -515,7 +515,13 @@ describe("what is in the repository is what the committed runs say", () => {
   const newest = newestOf(committed);
   const ofMatrix = committed.filter((report) => kindOf(report) === "read");
   const workloads = Object.keys(WORKLOADS);
-  const kinds = [...workloads, ...workloads.map((workload) => `stacks-${workload}`), "stacks-rate", "capacity"];
+  const kinds = [
+    ...workloads,
+    ...workloads.map((workload) => `stacks-${workload}`),
+    "drivers",
+    "stacks-rate",
+    "capacity",
+  ];
 
   test.each(DOCS)("%s", (doc) => {
     const text = readFileSync(doc, "utf8");
@@ -563,7 +569,7 @@ describe("--publish", () => {
   const results = newFile();
   const RUN = "2099-01-01T00:00:00.000Z";
   const of = known({ run: RUN, twin: "bun-raw" });
-  keep(results, changed(of, { manifest: { machineName: "my vps" } }));
+  keep(results, changed(of, { slice: () => ({ chosenDriver: null }), manifest: { machineName: "my vps" } }));
   const dirty = "2099-01-02T00:00:00.000Z";
   const { manifest } = known({ run: dirty });
   const environment = { ...manifest.environment, commit: "1234567-dirty" };
