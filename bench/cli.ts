@@ -29,7 +29,7 @@ const share = (text: string) => {
   throw new InvalidArgumentError("Write it as 5%, up to 100%.");
 };
 
-/** A file or folder of the caller, as it was written where that means the same here. */
+/** A file or folder of the caller, as it was written, if that means the same here. */
 const path = (text: string) => (resolve(text) === fromCaller(text) ? text : fromCaller(text));
 
 /** `memory=10%,p99` @returns NaN for one without a limit of its own */
@@ -149,7 +149,7 @@ const program = withOptions(new Command("./bench.sh"), ENDPOINTS)
   )
   .option("--idle", "measure memory of idle connections, CPU time at rest and start-up instead")
   .option("--slo <promise>", "find the highest rate that keeps a promise like p99<50ms", parseSlo)
-  .option("--name <name>", "name of a URL that does not tell it at GET /; a list for several", (text) =>
+  .option("--name <name>", "name of the server at a URL, if GET / does not give it; a list for several", (text) =>
     text.split(","),
   )
   .option("--machine-name <name>", "name of this machine in reports, e.g. hetzner-cx33 (default: its processor)")
@@ -163,9 +163,9 @@ const program = withOptions(new Command("./bench.sh"), ENDPOINTS)
 const compareCommand = withOptions(program.command("compare"), PAIR_ENDPOINTS)
   .alias("duet")
   .description("compares two servers, or two commits of an app, until it can tell which needs less CPU time")
-  .argument("[servers...]", "two: of the matrix, an app that --start names, or a URL")
+  .argument("[servers...]", "two servers: of the matrix, an app named by --start, or a URL")
   .addOption(workloadOption(Object.keys(WORKLOADS)))
-  .option("--name <names>", "names of URLs that do not tell theirs at GET /, as A,B", (text) => text.split(","))
+  .option("--name <names>", "names of the servers at URLs, if GET / does not give them, as A,B", (text) => text.split(","))
   .option("--seconds <n>", "time limit per endpoint (default: 120, with --fail-above 60)", number(1, 36_000, false))
   .option(
     "--ref <commit>",
@@ -207,7 +207,7 @@ const checkCommand = withOptions(program.command("check"), [])
   .description("starts an app, or attaches to URLs, and asks each request as a run would, without a load")
   .argument("[urls...]", "servers that run already, as http://host:port")
   .option("--servers <list>", "servers of the matrix", list)
-  .option("--name <name>", "name of a server that does not say it at GET /", (text) => text.split(","))
+  .option("--name <name>", "name of the server, if GET / does not give it", (text) => text.split(","))
   .action((urls: string[], options: RunOptions) => check(urls, { ...options, workload: "read" }, interrupted.signal));
 
 const DEFAULT_FILES = [RESULTS];

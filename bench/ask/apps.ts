@@ -20,7 +20,7 @@ export interface AppOptions {
   readonly ready?: string;
   readonly port?: number;
   readonly insecure?: true;
-  /** Then nothing is prepared. */
+  /** With --dry-run nothing is prepared. */
   readonly dryRun?: boolean;
 }
 
@@ -97,7 +97,7 @@ export async function appsOf(
   const apps = start.map((text) => parseStart(text, variables, settings));
   const names = apps.map(({ name }) => name);
   const twice = names.find((name, i) => names.indexOf(name) !== i);
-  if (twice) throw new UsageError(`--start has two of the name ${twice}: give each a name of its own`);
+  if (twice) throw new UsageError(`--start has two apps named ${twice}: give each its own name`);
   if (setup && !dryRun) await prepare(setup, folder, variables, signal);
   return apps;
 }
@@ -112,7 +112,7 @@ export async function appsIn(
   const [command] = start;
   if (command === undefined || start.length > 1)
     throw new UsageError("--ref starts one app from both sides: give --start 'COMMAND', once");
-  if (port) throw new UsageError(`--port ${port} is of one server, and both sides run: let the app read PORT`);
+  if (port) throw new UsageError(`--port ${port} fits one server, and both sides run at once: let the app read PORT`);
   const variables = variablesOf(env);
   const specs: LocalSpec[] = [];
   for (const [i, { name, folder }] of sides.entries()) {

@@ -26,9 +26,9 @@ const ROUTES = {
 };
 
 /**
- * What servers are asked for; where content items are kept, each server begins with the same and with a copy of its own.
+ * What servers are asked for; if content items are kept, each server begins with the same and with a copy of its own.
  * `warmed` after a restart, whatever is measured.
- * `byK6` where not all requests are alike. `api` is what a stack lists if it can be asked, as errors call it.
+ * `byK6` if not all requests are alike. `api` is what a stack lists if it can be asked, as errors call it.
  */
 export const WORKLOADS = {
   read: { endpoints: ENDPOINTS, warmed: ROUTES, store: false, byK6: false, api: ["read", "read API"] },

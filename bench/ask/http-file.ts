@@ -176,7 +176,7 @@ function checkRegion(file: string, region: Httpyac.HttpRegion): void {
   const [method = ""] = /^[a-z]+(?=\s)/i.exec(text) ?? [];
   const plain = text.replace(new RegExp(PLACEHOLDER, "g"), "x");
   if (method !== method.toUpperCase() || /\s(\/\/|#)/.test(plain) || !REQUEST_LINE.test(plain))
-    throw wrong("write it as METHOD URL, e.g. GET /path, with nothing behind it");
+    throw wrong("write it as METHOD URL, e.g. GET /path, with nothing after it");
   const included = /^<@?\w*\s+([^\s{]+)\s*$/m.exec(region.symbol.source ?? "")?.[1];
   if (included && !existsSync(resolve(dirname(file), included)))
     throw wrong(`${included} cannot be read: give a path that begins at the folder of this file`);
@@ -239,7 +239,7 @@ function resolved(file: string, text: string, request: Request): Request {
   if (name === undefined) return request;
   const line = text.split("\n").findIndex((line) => line.includes(name));
   const why = /[.[]/.test(name)
-    ? "is not in the answer that it names: look at what is answered"
+    ? "is not in the answer that it names: look at that answer"
     : "is not defined: define it, or give --environment";
   throw new UsageError(`${file}, line ${line + 1}: {{${name}}} ${why}`);
 }

@@ -11,7 +11,7 @@ import { type HttpFile, readHttpFile } from "./http-file.ts";
 
 const JSON_TYPE = { "content-type": "application/json" };
 
-/** What is posted to an endpoint of ours whose name begins with POST, and the status of its answer. */
+/** The body that is posted to an endpoint of the matrix whose name begins with POST, and the status of its answer. */
 const POSTED: Readonly<Record<string, readonly [body: object, status: number]>> = {
   "/content": [
     { title: "A title", body: "Some text. ".repeat(40), author: "Ada Lovelace", data: { tags: ["load"] } },
@@ -30,7 +30,7 @@ export function requestOf(endpoint: string, own: Requests = {}, workload: Worklo
   return { method, path, headers: {} };
 }
 
-/** Whether it is one of ours that adds what stays. */
+/** Whether it is an endpoint of the matrix that adds rows which stay. */
 export const isOurPost = (endpoint: string): boolean =>
   POSTED[endpoint.replace(/^POST /, "")] !== undefined && endpoint.startsWith("POST ");
 

@@ -6,7 +6,7 @@ import { UsageError } from "../../shared/errors.ts";
 import { folderOnDisk } from "../host/folders.ts";
 import { fromCaller } from "./caller.ts";
 
-/** The later commit cannot be measured: it fails where the one before it did not. */
+/** The later commit cannot be measured: it fails, and the one before it did not. */
 export class HeadError extends UsageError {}
 
 export interface Side {

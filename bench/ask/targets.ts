@@ -91,7 +91,7 @@ export interface Stack {
   readonly workloads: readonly string[];
 }
 
-/** Name -> stack; beside the matrix, and measured where it is asked for. */
+/** Name -> stack; beside the matrix, and measured if it is asked for. */
 export const STACKS: Readonly<Record<string, Stack>> = Object.fromEntries(
   Object.entries(stacks).map(([name, stack]) => [name, { plain: false, clients: [], processes: false, ...stack }]),
 );
@@ -106,7 +106,7 @@ const POOLERS = ["pgbouncer"];
 /** @returns the folder of a stack. */
 export const folderOf = ({ command }: Stack): string => /stacks\/[^/ ]+/.exec(command)?.[0] as string;
 
-/** @returns what it would have to have for a workload, e.g. `/tx`; null where it has it. */
+/** @returns what it would have to have for a workload, e.g. `/tx`; null if it has it. */
 export function lackOf({ workloads }: Stack, workload: Workload): string | null {
   const [listed, name] = WORKLOADS[workload].api;
   return workloads.includes(listed) ? null : name;
@@ -128,7 +128,7 @@ const OF_STORE = /^(CONTENT|POSTGRES|SQLITE)_/;
 
 /**
  * `bun-hono`, `bun-hono@node:sqlite*4`, `bun-hono@pg+pool=50`: a server, its SQLite driver, or Postgres client, or memory,
- * its workers, its settings. @throws UsageError also where it cannot serve the workload
+ * its workers, its settings. @throws UsageError also if it cannot serve the workload
  */
 export function parseTarget(text: string, servers: readonly string[], workload: Workload = "read"): LocalSpec {
   const { store } = WORKLOADS[workload];
@@ -177,7 +177,7 @@ export function parseTarget(text: string, servers: readonly string[], workload: 
   const placed = workload === "tpcb" ? onPostgres(spec) : spec;
   if (pooler !== undefined && placed.env.STORE !== "postgres")
     throw new UsageError(
-      `--servers has "${text}": a pooler is of Postgres: write @ and a client of it, or leave it out`,
+      `--servers has "${text}": a pooler needs Postgres: add @ and a Postgres client, or leave out the pooler`,
     );
   return placed;
 }
@@ -188,12 +188,12 @@ function driverEnv(driver: string, store: boolean, stack?: Stack): Record<string
   return store && clients.includes(driver) ? { STORE: "postgres", POSTGRES_CLIENT: driver } : { SQLITE_DRIVER: driver };
 }
 
-/** @returns the same server on Postgres. @throws UsageError where something else is asked for */
+/** @returns the same server on Postgres. @throws UsageError if something else is asked for */
 function onPostgres(spec: LocalSpec): LocalSpec {
   const { SERVER = "", STORE, SQLITE_DRIVER } = spec.env;
   const clients: readonly string[] = stackOf(SERVER)?.clients ?? CLIENTS[SERVER.split("-")[0] as Runtime];
   if (SQLITE_DRIVER || STORE === "memory")
-    throw new UsageError(`--servers has "${spec.name}": /tx is of Postgres: write @ and one of ${clients.join(" ")}`);
+    throw new UsageError(`--servers has "${spec.name}": /tx needs Postgres: add @ and one of ${clients.join(" ")}`);
   return { ...spec, env: { ...spec.env, STORE: "postgres" } };
 }
 
@@ -221,7 +221,7 @@ export function baseOf(text: string): string {
 export function onStore(apps: readonly LocalSpec[], workload: Workload = "read"): readonly LocalSpec[] {
   if (!WORKLOADS[workload].store || apps.length === 0) return apps;
   if (workload === "tpcb") return apps.map((app) => ({ ...app, env: { ...app.env, STORE: "postgres" } }));
-  throw new UsageError(`--workload ${workload} is of servers that have our content API: leave out --start`);
+  throw new UsageError(`--workload ${workload} needs the content API of the matrix: leave out --start`);
 }
 
 /**

@@ -19,7 +19,7 @@ import { outcome } from "../tell/lines.ts";
 import { type PairOptions, pairSession } from "./pair.ts";
 import { buildStacks } from "./stacks.ts";
 
-/** As the command line has them; where a file may be given, true is the terminal. */
+/** Options as they stand on the command line; true in place of a file means the terminal. */
 export interface CompareOptions extends Omit<PairOptions, "seconds">, AppOptions {
   readonly workload: Workload;
   readonly seconds?: number;
@@ -65,7 +65,7 @@ export async function compare(names: readonly string[], options: CompareOptions,
   }
 }
 
-/** What cannot be measured passes no gate: a later commit that fails where the one before does not is the later one's fault. */
+/** What cannot be measured passes no gate: a later commit that fails, although the one before does not, is the later one's fault. */
 function refuse(error: UsageError, { failAbove, json, markdown, repo, ref = [], copy }: CompareOptions): number {
   const verdict = error instanceof HeadError ? "failed" : "not measured";
   const isMissing =
@@ -92,6 +92,7 @@ async function ofServers([a, b]: readonly [string, string], options: CompareOpti
     return gate(pair, { base: side(pair[1]), head: side(pair[0]) }, { ...options, asked }, signal);
   }
   const limitSeconds = (options.seconds ?? SECONDS) * (asked.endpoints.length || pairEndpoints(workload).length);
+  for (const note of asked.notes) console.error(note);
   const session = await pairSession({ ...options, asked }, pair, limitSeconds, signal);
   try {
     const differences = await differencesIn(session);
@@ -144,7 +145,7 @@ async function gate(
   }
 }
 
-/** What has no limit of its own has that of --fail-above. */
+/** A figure without its own limit has that of --fail-above. */
 const limitsFor = (also: Also, failAbove: number | null): Also =>
   Object.fromEntries(
     Object.entries(also).map(([what, limit]) => [what, Number.isNaN(limit) ? (failAbove ?? limit) : limit]),

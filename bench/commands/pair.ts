@@ -10,7 +10,7 @@ import { outcome } from "../tell/lines.ts";
 import { showProgress } from "../tell/progress.ts";
 import { buildStacks } from "./stacks.ts";
 
-/** As the command line has them. */
+/** Options as they stand on the command line. */
 export interface PairOptions extends RequestOptions {
   /** read if absent. */
   readonly workload?: Workload;

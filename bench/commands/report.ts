@@ -72,7 +72,7 @@ function showHistory(file: string, page?: string): void {
 /** For a terminal: the card, or everything. */
 export const show = (report: Report, details = false): string => (details ? terminal : summary)(report);
 
-/** @returns the page's path. @throws UsageError where it cannot be written. */
+/** @returns the page's path. @throws UsageError if it cannot be written. */
 export async function writePage(report: Report, file: string): Promise<string> {
   write(file, await html(report));
   return file;

@@ -25,7 +25,7 @@ import { resultRows } from "../tell/results.ts";
 import { show, writePage } from "./report.ts";
 import { buildStacks, withoutAll } from "./stacks.ts";
 
-/** As the command line has them. */
+/** Options as they stand on the command line. */
 export interface RunOptions extends AppOptions, RequestOptions {
   readonly quick?: boolean;
   readonly standard?: boolean;
@@ -189,7 +189,7 @@ async function tell(session: Session, { details }: RunOptions): Promise<void> {
 
 const IDLE_STARTS = 3;
 
-/** Prints what each target costs that nobody asks. */
+/** Prints what each idle target costs. */
 async function idle(session: Session): Promise<void> {
   const { plan } = session.manifest;
   const seen: Idle[] = [];

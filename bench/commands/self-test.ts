@@ -9,7 +9,7 @@ import { aloneLine, found, gateLine, gatesTable, scheduleLine, selfTestTable } f
 import { showProgress } from "../tell/progress.ts";
 import { type PairOptions, pairSession, plainServers } from "./pair.ts";
 
-/** As the command line has them. */
+/** Options as they stand on the command line. */
 export interface SelfTestOptions extends Omit<PairOptions, "seconds"> {
   /** Time limit of a pair per endpoint. */
   readonly seconds?: number;

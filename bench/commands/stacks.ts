@@ -4,7 +4,7 @@ import { UsageError } from "../../shared/errors.ts";
 import type { Workload } from "../ask/endpoints.ts";
 import { folderOf, lackOf, SERVERS, STACKS, type TargetSpec } from "../ask/targets.ts";
 
-/** What build.sh of a stack exits with where its toolchain is missing: EX_UNAVAILABLE of sysexits.h. */
+/** What build.sh of a stack exits with if its toolchain is missing: EX_UNAVAILABLE of sysexits.h. */
 export const NO_TOOLCHAIN = 69;
 
 /**
@@ -28,7 +28,7 @@ export async function withoutAll(
   return [...new Set([...SERVERS, ...built, ...servers.filter((name) => name !== "all")])];
 }
 
-/** Builds the stacks among targets. @throws UsageError where a toolchain is missing */
+/** Builds the stacks among targets. @throws UsageError if a toolchain is missing */
 export async function buildStacks(specs: readonly TargetSpec[], signal: AbortSignal): Promise<void> {
   for (const spec of specs) {
     const missing = spec.kind === "local" && spec.stack ? await build(spec.stack, signal) : null;
@@ -47,9 +47,9 @@ function build(folder: string, signal: AbortSignal): Promise<string | null> {
 }
 
 /**
- * Runs build.sh, which takes a moment where nothing has changed.
+ * Runs build.sh, which takes a moment if nothing has changed.
  * @returns null, or the line that says which toolchain is missing and how to get it
- * @throws UsageError with the end of its output where it cannot be built.
+ * @throws UsageError with the end of its output if it cannot be built.
  */
 async function runBuild(folder: string, signal: AbortSignal): Promise<string | null> {
   console.error(`building ${folder}`);

@@ -1,4 +1,4 @@
-/** The one way to run a command to its end. */
+/** Runs a command to its end; all of bench/ uses this. */
 import { UsageError } from "../../shared/errors.ts";
 
 /** How a command ended. */
@@ -24,7 +24,7 @@ export interface CommandOptions {
   /** Added to the environment of this process. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   readonly stdin?: Bun.BunFile | Blob | ReadableStream | undefined;
-  /** What it prints goes to stderr of this process, and is not kept; Ctrl-C reaches its whole process group. */
+  /** Its output goes to stderr of this process, and is not kept. */
   readonly shown?: boolean | undefined;
 }
 

@@ -44,14 +44,14 @@ const BROUGHT = `${LABEL}.image`;
 const OWNER = `${hostname()}:${process.pid}`;
 const DATABASE = "data.db";
 
-/** @returns the address of the engine that the docker command uses where none is named. */
+/** @returns the address of the engine that the docker command uses if none is named. */
 export function addressOf(given: string | true, signal: AbortSignal): Promise<string> | string {
   if (given === true) return docker(null, ["context", "inspect", "-f", "{{.Endpoints.docker.Host}}"], signal);
   if (/^(ssh|unix):\/\/./.test(given)) return given;
   throw new UsageError(`--docker is "${given}": write ssh://user@host, or nothing for this machine's engine`);
 }
 
-/** @throws UsageError where the engine does not answer, or has no image and none can be sent. */
+/** @throws UsageError if the engine does not answer, or has no image and none can be sent. */
 export async function openEngine(spec: EngineSpec, signal: AbortSignal): Promise<Engine> {
   const { address, image } = spec;
   const ask = (...args: string[]) => docker(address, args, signal);
@@ -102,7 +102,7 @@ export async function openEngine(spec: EngineSpec, signal: AbortSignal): Promise
 
 type Docker = (...args: string[]) => Promise<string>;
 
-/** Removes what runs from this machine have left that were killed; but `spared`, an image that one had to bring. */
+/** Removes what killed runs of this machine left at the engine, except the image `spared`, which one of them had brought. */
 async function removeLeftovers(docker: Docker, spared?: string): Promise<void> {
   const owner = ["--filter", `label=${LABEL}`, "--format", `{{.Label "${LABEL}"}}`];
   const owners = [await docker("ps", "-a", ...owner), await docker("volume", "ls", ...owner)].join("\n").split("\n");
@@ -120,12 +120,12 @@ async function remove(docker: Docker, owner: string, spared?: string): Promise<v
   for (const line of lines(await docker("volume", "ls", ...mine, `{{.Name}} {{.Label "${BROUGHT}"}}`))) {
     const [volume = "", image] = line.split(" ");
     if (image && image === spared) continue; // its volume still says that it is to be removed
-    if (image) await docker("rmi", image).catch(() => {}); // it never came, or others use it by now
+    if (image) await docker("rmi", image).catch(() => {}); // it was never sent, or others use it
     await docker("volume", "rm", volume);
   }
 }
 
-/** @returns what the image is to the engine, and to the one of this machine; null where it has none of this name. */
+/** @returns what the image is to the engine, and to the one of this machine; null if it has none of this name. */
 async function imageIds(image: string, address: string, signal: AbortSignal) {
   const idAt = (host: string | null) =>
     docker(host, ["image", "inspect", "-f", "{{.Id}}", image], signal).catch(() => {

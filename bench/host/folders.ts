@@ -2,7 +2,7 @@ import { globSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { isAlive } from "./proc.ts";
 
-/** Where data lies that is to be on a disk: /tmp is memory on some machines. */
+/** Folder for data that must be on a disk: /tmp is memory on some machines. */
 export const ON_DISK = "/var/tmp";
 
 /**

@@ -7,7 +7,7 @@ const FIRST = 10_000;
 const BLOCK = 100;
 const BLOCKS = 200;
 
-/** @returns a listener, or null where the port is taken */
+/** @returns a listener, or null if the port is taken */
 async function listen(port: number): Promise<Server | null> {
   const server = createServer();
   try {

@@ -23,7 +23,7 @@ export interface Stat {
   readonly parent: number;
   readonly userMs: number;
   readonly kernelMs: number;
-  /** What children of it used that have ended. */
+  /** CPU time of its children that have ended. */
   readonly endedMs: number;
   /** When it began, in ticks since the machine did. */
   readonly begun: number;
@@ -82,7 +82,7 @@ export const threadTimes = (pids: readonly number[]): Map<string, number> =>
     }),
   );
 
-/** @returns how often threads were switched from, those that have ended left out (proc_pid_schedstat, field 3). */
+/** @returns context switches of the threads that still run (proc_pid_schedstat, field 3). */
 export const switchesOf = (pids: readonly number[]): number =>
   total(pids.flatMap((pid) => tasksOf(pid).map((task) => Number(text(`/proc/${task}/schedstat`).split(" ")[2]) || 0)));
 
@@ -100,7 +100,7 @@ export function memoryOf(pids: readonly number[], field: "VmRSS" | "VmHWM" | "Ps
 export const coresOf = (pid: number | "self"): string | null =>
   /^Cpus_allowed_list:\s*(.*)$/m.exec(text(`/proc/${pid}/status`))?.[1] ?? null;
 
-/** What cores have done since the machine started, ms; kept from running by the host is not busy. */
+/** What cores have done since the machine started, ms; time that the host took is not busy time. */
 export function readCores(cores: readonly number[]): { readonly busyMs: number; readonly stolenMs: number } {
   const wanted = new Set(cores.map((core) => `cpu${core}`));
   const lines = text("/proc/stat")

@@ -1,4 +1,4 @@
-/** What runs leave that could not end what they started: killed by SIGKILL, or an app that went its own way. Linux. */
+/** Ends processes that a run left behind: it was killed by SIGKILL, or an app started them outside its group. Linux. */
 import { sweepGroups } from "./group.ts";
 import { environmentOf, processes, statOf } from "./proc.ts";
 

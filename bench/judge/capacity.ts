@@ -4,7 +4,7 @@ import { meanInterval } from "./statistics.ts";
 
 /** What was seen at one rate. */
 export interface Trial {
-  /** Null where the promise was broken while the machine was elsewhere: of the server that says nothing. */
+  /** Null if the promise was broken while the machine was elsewhere: of the server that says nothing. */
   readonly kept: boolean | null;
   /** Why it was not kept. */
   readonly why: string;
@@ -13,7 +13,7 @@ export interface Trial {
 /** What one start found: the highest rate that keeps a promise lies between `low`, which kept it, and `high`, which did not. */
 export interface Bracket {
   readonly low: number;
-  /** Null where no rate broke it. */
+  /** Null if no rate broke it. */
   readonly high: number | null;
   readonly reason: string;
 }
@@ -44,9 +44,9 @@ export async function searchCapacity(
 ): Promise<Bracket> {
   let low = 0;
   let high: number | null = null;
-  let reason = "it was kept at every rate tried";
+  let reason = "the promise was kept at every rate tried";
   let rate = keptBefore || closed;
-  /** Ratio of the first two rates where the first is broken; squared up to 2 until one is kept. */
+  /** Ratio of the first two rates if the first is broken; squared up to 2 until one is kept. */
   let step = keptBefore ? 1.1 : 2;
   for (let i = 0; i < MOST_RATES && (high === null || high / low > PRECISION) && rate > LEAST_RATE * closed; i++) {
     const { kept, why } = await agreed(() => attempt(rate));
@@ -82,7 +82,7 @@ export function capacityOf(all: readonly Bracket[]): Capacity {
   return { rate: estimate, low, high: isBroken ? meanInterval(highs, true).high : null, starts: starts.length, reason };
 }
 
-/** @returns what several tries agree on; one that says nothing where they do not. */
+/** @returns what several tries agree on; one that says nothing if they do not. */
 async function agreed(attempt: () => Promise<Trial>): Promise<Trial> {
   const trials: Trial[] = [];
   for (let n = 1; ; n++) {

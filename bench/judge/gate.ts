@@ -44,7 +44,7 @@ export interface Gate {
   readonly outcomes: readonly Outcome[];
   readonly verdicts: readonly (GateVerdict | null)[];
   readonly verdict: keyof typeof EXIT | null;
-  /** The endpoint at which two copies of one side came out different, so that nothing can be believed. */
+  /** The endpoint at which two copies of one side came out different, so that nothing can be trusted. */
   readonly suspect: Outcome | null;
 }
 
@@ -95,7 +95,7 @@ export interface Measure {
   readonly high: number | null;
 }
 
-/** A limit beyond all measure, as two restarts may leave it, says nothing. */
+/** Two restarts may leave a limit so wide that it says nothing. */
 export const limitsOf = ({ estimate, low, high }: Interval): Pick<Measure, "ratio" | "low" | "high"> =>
   Number.isFinite(high) && high < 100 * low
     ? { ratio: estimate, low, high }

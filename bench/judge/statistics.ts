@@ -57,7 +57,7 @@ export interface Comparison {
 export const ERROR_RATE = 0.05;
 const POWER = 0.8;
 
-/** Two targets are equivalent where their ratio is known to lie between these. */
+/** Two targets are equivalent if their ratio is known to lie between these. */
 const EQUIVALENT = { low: 1 / 1.03, high: 1.03 };
 
 /**
@@ -82,7 +82,7 @@ const PRIOR_DF = 2;
  * Ranks targets, with a restart as the unit of repetition (Kalibera & Jones 2013, Rigorous Benchmarking in Reasonable
  * Time): the two-way layout target × restart gives Tukey's simultaneous 95 % intervals of all pairs (Tukey 1949, Comparing
  * Individual Means; Kramer 1956; Hayter 1984). A target noisier than the others widens its own: its variance, moderated as
- * in Smyth 2004 (Linear Models and Empirical Bayes Methods), counts where it is above the pooled one.
+ * in Smyth 2004 (Linear Models and Empirical Bayes Methods), counts if it is above the pooled one.
  * @param measured each with as many restarts as the others, in the same order
  * @param warming targets whose cost still changed: no pair with them is called different, and they have no letter
  * @returns null with fewer than two targets, or fewer than two restarts.

@@ -21,7 +21,7 @@ export interface Row
   readonly standing: Standing | null;
   /** From the windows; the intervals, here and below, are of the restarts. */
   readonly cpuUsPerRequest: Interval | null;
-  /** Of that, what its own database and pooler had. */
+  /** Part of that used by its own database and pooler. */
   readonly databaseUsPerRequest: Interval | null;
   readonly poolerUsPerRequest: Interval | null;
   /** CPU time ÷ time between its windows, while it was asked nothing: 0.01 is 1 % of a core. */
@@ -34,12 +34,12 @@ export interface Row
   /** Its connections at a moment: those that wait for locks, and for the server in a transaction. */
   readonly lockWaiters: number | null;
   readonly idleInTransaction: number | null;
-  /** Of all slices; null if that is not seen. */
+  /** Sum over all slices; null if it is not known. */
   readonly deadlocks: number | null;
   readonly rssBytes: Interval | null;
   readonly peakRssBytes: Interval | null;
   readonly startupMs: Interval | null;
-  /** Of the slices, all together. */
+  /** Sum over all slices. */
   readonly requests: number;
   readonly errors: number;
   readonly averageMs: number;
@@ -74,7 +74,7 @@ export interface Table {
   readonly remarks: readonly { readonly verdict: Verdict; readonly names: readonly string[]; readonly text: string }[];
 }
 
-/** What is needed of the manifest. */
+/** The part of the manifest that tables need. */
 export interface Context {
   readonly histograms: Readonly<Record<string, Readonly<Record<string, Histogram>>>>;
   readonly calibration: Readonly<Record<string, Readonly<Record<string, { readonly unloadedMs: number }>>>>;
@@ -124,7 +124,7 @@ function tableOf(name: string, slices: readonly Slice[], all: readonly Window[],
   const { warming, noChangeAbove } = changesIn(isByCpu ? layouts.cost : layouts.rate);
   const isOpen = first.kind === "open";
   const cold = new Set(warming.keys());
-  // Then it is the line that was measured.
+  // Then the line was measured, not the server.
   const isOverLine = slices.some(({ verdict }) => verdict === "network-bound" || verdict === "bandwidth-bound");
   const throughput = isOpen || isOverLine ? null : compare(inverse(layouts.rate), cold);
   const comparison = isByCpu ? compare(layouts.cost.measured, cold) : throughput;
@@ -153,14 +153,14 @@ function tableOf(name: string, slices: readonly Slice[], all: readonly Window[],
 const inverse = ({ measured }: Layout) =>
   measured.map(({ name, perRestart }) => ({ name, perRestart: perRestart.map((ln) => -ln) }));
 
-/** As they were measured. */
+/** In the order in which they were measured. */
 export const inOrder = (slices: readonly Slice[]): Slice[] =>
   slices.toSorted(
     (a, b) => a.slice - b.slice || compareText(a.name, b.name) || compareText(a.step ?? "", b.step ?? ""),
   );
 const compareText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
-/** Those that are not in the list come last. */
+/** Names that are not in the list come last. */
 const place = (list: readonly string[], item: string) => (list.includes(item) ? list.indexOf(item) : list.length);
 
 interface Cells {
@@ -276,7 +276,7 @@ function shifted(interval: Interval | null, estimate: number): Interval {
   return { estimate, low: seen.low * shift, high: seen.high * shift };
 }
 
-/** Of a server that cannot be compared, its own windows. */
+/** A server that cannot be compared has the estimate of its own windows. */
 function layoutFor(name: string, layout: Layout, windows: readonly Window[], value: (window: Window) => number | null) {
   if (layout.measured.some((one) => one.name === name)) return layout;
   return layoutOf(
@@ -305,7 +305,7 @@ function perRestart(slices: readonly Slice[], field: (slice: Slice) => number | 
   );
 }
 
-/** The verdict of several slices: one that makes a slice worthless, else the most frequent. */
+/** The verdict of several slices: one that makes their numbers worthless, else the most frequent. */
 function sharedVerdict(slices: readonly Slice[]): Verdict {
   const verdicts = slices.map(({ verdict }) => verdict);
   const worthless = verdicts.find((verdict) => verdict === "rate-limited" || verdict === "invalid");

@@ -1,6 +1,6 @@
 import type { Verdict } from "../keep/verdict.ts";
 
-/** What a verdict is made from. Null is not known, and then proves nothing. */
+/** What a verdict is made from. Null means not known, and proves nothing. */
 export interface Evidence {
   readonly connections: number;
   /**
@@ -24,7 +24,7 @@ export interface Evidence {
   readonly throttled: number | null;
   /** Part of the time in which the host or other processes had the cores of server or generator. */
   readonly taken: number | null;
-  /** Started on this machine: then there is no line to it. */
+  /** Whether the server was started on this machine, so that there is no line to it. */
   readonly isStartedHere: boolean;
   /** Requests per second asked for, null in a closed loop. */
   readonly targetRate: number | null;
@@ -49,11 +49,11 @@ function littleError(e: Evidence): number {
   return Math.max(0, Math.abs(1 - inFlight / e.connections) - Math.max(idle, 1.5 * endOf(e)));
 }
 
-/** Share of all requests. */
+/** Part of all requests. */
 const share = (n: number, { requests }: Pick<Evidence, "requests">) => (requests > 0 ? n / requests : 1);
-/** More than 1 request in 1,000 failed, so what the others took is not the price of the work. */
+/** More than 1 request in 1,000 failed, so the cost of the others is not the cost of the work. */
 export const isFailing = (e: Pick<Evidence, "errors" | "requests">) => share(e.errors, e) > 0.001;
-/** k6, which sends sequences, may need fewer connections at a fixed rate, and opens more where its pool is late. */
+/** k6, which sends sequences, may need fewer connections at a fixed rate, and opens more if its pool is late. */
 function isBroken(e: Evidence): boolean {
   const mayIdle = e.dropped !== null && e.targetRate !== null;
   // A server that closes connections is measured with what that costs.
@@ -66,7 +66,7 @@ const known = (value: number | null): number => value ?? Number.NaN; // compares
 
 /**
  * First match decides. Refusals stand before other errors, so that a limit is not taken for a broken server; then what
- * happened to the machine, as nothing after it can be believed.
+ * happened to the machine, because nothing after that can be trusted.
  */
 const CLOSED: readonly (readonly [Verdict, (e: Evidence) => boolean])[] = [
   ["rate-limited", (e) => (e.refused > 0 && share(e.refused, e) > 0.001) || known(e.throttled) > 0.05],
@@ -109,7 +109,7 @@ export function verdictOf(evidence: Evidence): Verdict {
   return verdict as Verdict;
 }
 
-/** With these, throughput says nothing of the server. */
+/** Verdicts with which throughput says nothing about the server. */
 export const UNRANKED: ReadonlySet<string> = new Set([
   "rate-limited",
   "starved",
@@ -138,7 +138,7 @@ export interface Circumstances {
 
 const round = (value: number, digits = 2) => Number(value.toPrecision(digits)).toLocaleString("en-US");
 
-/** @returns a plain sentence: why, and what to do; "" where the verdict needs none. */
+/** @returns a plain sentence: why, and what to do; "" if the verdict needs none. */
 export function explain(verdict: Verdict, c: Circumstances): string {
   switch (verdict) {
     case "network-bound": {

@@ -25,7 +25,7 @@ const nameOf = (run: string, kind: Kind) => `${run.replaceAll(":", "")}.${kind}`
 export const runFile = (results: string, run: string, kind: Kind): string =>
   join(foldersOf(results)[0] as string, nameOf(run, kind));
 
-/** @returns where one of them is, perhaps packed; null where it is missing. */
+/** @returns where one of them is, perhaps packed; null if it is missing. */
 export function findFile(results: string, run: string, kind: Kind): string | null {
   const files = foldersOf(results).map((folder) => join(folder, nameOf(run, kind)));
   return files.flatMap((file) => [file, `${file}.zst`]).find((file) => existsSync(file)) ?? null;

@@ -29,7 +29,7 @@ export interface Manifest {
   lineBytesPerSecond: Record<string, number | null>;
   /** Target -> where it keeps content items, in runs that write. */
   stores: Record<string, Identity["store"]>;
-  /** Target -> endpoint -> the highest rate that keeps a promise, where that was searched. */
+  /** Target -> endpoint -> the highest rate that keeps a promise, if that was searched. */
   capacities: Record<string, Record<string, Capacity & { readonly slo: Slo }>>;
   /** Restarts that were measured to their end. */
   restarts: number;
@@ -83,7 +83,7 @@ export interface Turns {
   readonly restUsPerSecond: number | null;
 }
 
-/** Null where results/<run>.json is missing. */
+/** Null if results/<run>.json is missing. */
 export function manifestOf(results: string, run: string): Manifest | null {
   const file = findFile(results, run, "json");
   return file === null ? null : JSON.parse(readText(file));

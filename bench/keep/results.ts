@@ -33,7 +33,7 @@ export type ResultRow = Readonly<Record<(typeof RESULT_COLUMNS)[number], string 
 
 const HEADER = stringify([RESULT_COLUMNS]);
 
-/** @throws UsageError where `file` cannot be appended to, or holds other columns; before anything is measured. */
+/** @throws UsageError if `file` cannot be appended to, or holds other columns; before anything is measured. */
 export function checkResults(file: string): void {
   if (!file.endsWith(".csv")) throw new UsageError(`--results "${file}": give a name that ends in .csv`);
   try {

@@ -17,7 +17,7 @@ export interface Window {
   readonly requests: number;
   /** CPU time of all processes of the server, and of those that work for it. */
   readonly cpuUs: number | null;
-  /** Of that, what its own database and its pooler had. */
+  /** Part of that used by its own database and pooler. */
   readonly databaseUs: number | null;
   readonly poolerUs: number | null;
 }

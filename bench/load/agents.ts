@@ -86,7 +86,7 @@ export function combine(parts: readonly Seen[]): Load {
   };
 }
 
-/** @throws UsageError where the agent does not answer, or says that it could not. */
+/** @throws UsageError if the agent does not answer, or says that it could not. */
 async function ask(
   agent: string,
   what: "run" | "status" | "stop",

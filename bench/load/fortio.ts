@@ -30,7 +30,7 @@ export interface Load {
   readonly sockets: number;
   /** Size of an answer with its headers. */
   readonly bytesPerRequest: number;
-  /** CPU time of the generator ÷ the time it ran; 1 is a whole core; null where it runs elsewhere. */
+  /** CPU time of the generator ÷ the time it ran; 1 is a whole core; null if it runs elsewhere. */
   readonly generatorCpu: number | null;
   /** Part of the time in which all of several generators ran; 1 for one. */
   readonly overlap: number;
@@ -38,7 +38,7 @@ export interface Load {
   readonly steps?: Readonly<Record<string, StepLoad>>;
   /** Sequences that no connection was free for when they were due. */
   readonly dropped?: number;
-  /** Bytes that the generator sent for a request, where it says so. */
+  /** Bytes that the generator sent for a request, if it says so. */
   readonly sentPerRequest?: number;
 }
 
@@ -176,7 +176,7 @@ export function needGenerator(name: string): void {
 
 /**
  * fortio's own QPS includes errors, so goodput is computed from the return codes.
- * @throws UsageError where it did not use all connections.
+ * @throws UsageError if it did not use all connections.
  */
 export function toLoad(
   result: FortioResult,
@@ -193,7 +193,7 @@ export function toLoad(
     Object.entries(result.RetCodes).reduce((sum, [code, n]) => sum + (codes.test(code) ? n : 0), 0);
   const good = answered(/^2\d\d$/);
   const histogram = (Data ?? []).map(({ Start, End, Count }) => [Start, End, Count] as const);
-  // On a machine that is elsewhere a slice may end before its first answer.
+  // While the host takes the core, a slice may end before its first answer.
   const ms = (p: number) => (Count > 0 ? percentile(histogram, p) * 1e3 : 0);
   return {
     startedAt: Date.parse(result.StartTime),

@@ -32,7 +32,7 @@ interface Latencies {
 }
 
 const SCRIPT = Bun.file(join(import.meta.dirname, "sequence.js"));
-/** Less is refused by k6. */
+/** k6 refuses fewer. */
 const LEAST_SECONDS = 1;
 /** The script; and a tenth less CPU time per request than with Go's own 100, for half as much memory again. */
 export const INPUT = { stdin: SCRIPT, env: { GOGC: "400" } };

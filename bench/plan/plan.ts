@@ -28,7 +28,7 @@ export interface Scenario {
 
 export interface Plan {
   readonly workload: Workload;
-  /** Branches of pgbench's tables, where those are asked for. */
+  /** Branches of pgbench's tables, if those are asked for. */
   readonly scale?: number;
   /** Names are unique. With a twin, the last is one of the others once more. */
   readonly targets: readonly TargetSpec[];
@@ -55,7 +55,7 @@ export interface Options {
   readonly urls: readonly string[];
   readonly names: readonly string[];
   readonly servers: readonly string[];
-  /** Of others, that are started here. */
+  /** Apps of --start. */
   readonly apps?: readonly LocalSpec[];
   /** Runs the servers in containers. */
   readonly engine?: EngineSpec | undefined;
@@ -88,10 +88,10 @@ function checkTargets({ engine, urls, names }: Options, apps: readonly LocalSpec
   }
   const fixed = apps.find(({ app }) => app?.port);
   if (fixed && apps.length > 1) {
-    throw new UsageError(`--port ${fixed.app?.port} is of one server, ${apps.length} are started: let them read PORT`);
+    throw new UsageError(`--port ${fixed.app?.port} fits one server, ${apps.length} are started: let them read PORT`);
   }
   if (names.length > urls.length) {
-    throw new UsageError(`--name "${names[urls.length]}" has no URL to belong to: give as many names as URLs`);
+    throw new UsageError(`--name "${names[urls.length]}" has no URL: give as many names as URLs`);
   }
 }
 
@@ -111,7 +111,7 @@ function checkEndpoints(options: Options, apps: readonly LocalSpec[], asked: rea
   const isOurs = store || apps.length + urls.length === 0;
   const adds = isOurs ? asked.find((endpoint) => isOurPost(endpoint) && !requests?.[endpoint]) : undefined;
   if (adds && urls.length > 0) {
-    throw new UsageError(`"${adds}" adds what stays, so it loads servers started here only: leave out the URL`);
+    throw new UsageError(`"${adds}" adds rows that stay, so it loads only servers started here: leave out the URL`);
   }
   const writes = adds ?? asked.find((endpoint) => endpoint === SEQUENCE);
   const isPlaced = writes === TRANSACTION ? workload === "tpcb" : store;

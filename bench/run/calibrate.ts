@@ -7,7 +7,7 @@ import { start } from "./targets/local.ts";
 import { isStartedHere, type Target } from "./targets/target.ts";
 import { watch } from "./usage.ts";
 
-/** The best counts: a machine that is elsewhere fills no line. */
+/** The best look counts, because a line is not filled while the host takes the core. */
 const LINE_TRIES = 3;
 /** Requests one after the other, the median of which is the latency without load. */
 const UNLOADED_ASKS = 9;

@@ -1,4 +1,4 @@
-/** What servers cost that nobody asks: memory of idle connections, CPU time at rest, time until the first answer. */
+/** What idle servers cost: memory of idle connections, CPU time at rest, time until the first answer. */
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { LocalSpec, TargetSpec } from "../ask/targets.ts";
@@ -22,12 +22,12 @@ export interface Idle {
   readonly startupQuarterMs: number | null;
 }
 
-/** What the first requests of all need is not counted. */
+/** Memory that the very first requests need does not count. */
 const FIRST = 100;
 const CONNECTIONS = 1_000;
 const SETTLE_MS = 500;
 const REST_SECONDS = 3;
-/** Of a core, for a start on a small machine. */
+/** CPU quota of a start on a small machine, in cores. */
 export const QUOTA = 0.25;
 
 /** @param path that is asked once on each connection */

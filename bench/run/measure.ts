@@ -3,7 +3,7 @@ import type { Scenario } from "../plan/plan.ts";
 import { lookAtMachine, measureRestart } from "./restart.ts";
 import { lastRestart, type Session } from "./session.ts";
 
-/** Fewer have no interval. */
+/** Fewer restarts have no interval. */
 const LEAST_RESTARTS = 2;
 
 /** When a run is over, and what is done as it goes on. */

@@ -1,4 +1,4 @@
-/** What plays with a server at one scenario: a generator that is paused between its windows, or runs to their end. */
+/** Loads a server at one scenario: by a generator that is paused between windows, or by one that runs for each window. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { isSequence } from "../ask/endpoints.ts";
 import { pinned } from "../host/cores.ts";
@@ -52,14 +52,14 @@ const WAITING_MS = 2;
 /** Requests on each connection before the first window, at least: all are open then. */
 const FIRST_REQUESTS = 3;
 
-/** Who is played with, at what. */
+/** The server, and what it is asked. */
 export interface Game {
   readonly restart: number;
   readonly scenario: Scenario;
   readonly target: Target;
 }
 
-/** Starts what plays with a server. */
+/** Starts the generator of a server. */
 export const startPlayer = (session: Session, game: Game): Promise<Player> =>
   isPaused(session.manifest.plan, game.scenario) ? startPaused(session, game) : startRuns(session, game);
 
@@ -141,7 +141,7 @@ async function windowFor(
   return Math.min(MOST_WINDOW_MS, Math.max(least, wanted));
 }
 
-/** Of a transaction, or encrypted, until its generator has said how many they are. */
+/** Bytes of a request that is encrypted or a transaction, guessed until its generator has counted the requests. */
 const GUESSED_BYTES = 250;
 
 const sizeAt = ({ sizes }: Session, target: Target, endpoint: string): number =>

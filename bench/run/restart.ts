@@ -21,7 +21,7 @@ import { warmAll } from "./warm.ts";
 
 /** Before the first restart and after each, while nothing is loaded. */
 export async function lookAtMachine({ manifest, progress, signal }: Session, restart: number): Promise<void> {
-  progress.now(`restart ${restart}: how fast the machine is`);
+  progress.now(`restart ${restart}: machine speed`);
   const seen = await takeFingerprint(manifest.cores, signal);
   if (seen) manifest.fingerprints.push({ restart, ...seen });
 }
@@ -44,7 +44,7 @@ export async function measureRestart(session: Session, restart: number, scenario
   manifest.restarts++;
 }
 
-/** Few take the places in turn; many are shuffled. Who is started first is a little dearer. */
+/** The order of starts: few targets rotate, many are shuffled. The one that is started first is a little dearer. */
 const inTurn = <T>({ seed }: Plan, restart: number, all: readonly T[]): T[] =>
   all.length <= 3
     ? [...all.slice(restart % all.length), ...all.slice(0, restart % all.length)]
@@ -167,7 +167,7 @@ function slicedAs(
   return { ...scenario, rate };
 }
 
-/** More failed requests than this end a ladder. */
+/** A server that fails a larger part of its requests gets no further step of a ladder. */
 const MOST_ERRORS = 0.01;
 
 /** Whether a target could not answer fewer connections in the same restart. */
@@ -182,7 +182,7 @@ const hasFailed = ({ slices }: Session, restart: number, { endpoint, level }: Sc
       one.errors > MOST_ERRORS * one.requests,
   );
 
-/** @returns null, and leaves the target out from now on, if it is gone. @throws what fails otherwise */
+/** @returns null if the target is gone, which is then left out. @throws any other failure */
 async function attempt<T>(
   session: Session,
   restart: number,
@@ -201,7 +201,7 @@ async function attempt<T>(
   }
 }
 
-/** @returns why a target answers no more; null if it does. */
+/** @returns why a target no longer answers; null if it answers. */
 async function goneReason({ signal }: Session, target: Target): Promise<string | null> {
   const ended = target.ended();
   if (ended !== null) return ended;

@@ -27,7 +27,7 @@ import { askedAt } from "./targets/answers.ts";
 import { start } from "./targets/local.ts";
 import type { Target } from "./targets/target.ts";
 
-/** Says something that is to be known of a run, unless something that begins with `about` was said before. */
+/** Says a remark about the run, unless one that begins with `about` was said before. */
 export function remark({ manifest, progress }: Session, about: string, text: string): void {
   if (manifest.remarks.some((one) => one.startsWith(about))) return;
   manifest.remarks.push(text);
@@ -37,10 +37,10 @@ export function remark({ manifest, progress }: Session, about: string, text: str
 /** @returns the key of a target's request in `sizes`. */
 export const sizeKey = ({ name }: Pick<Target, "name">, endpoint: string): string => `${name} ${endpoint}`;
 
-/** Everything that measuring in one run shares. */
+/** What all parts of one run share. */
 export interface Session {
   readonly manifest: Manifest;
-  /** results.csv, or what is in its place. */
+  /** results.csv, or the file of --results. */
   readonly results: string;
   readonly signal: AbortSignal;
   readonly progress: Progress;
@@ -70,7 +70,7 @@ export interface Session {
   readonly rates: Map<string, number>;
 }
 
-/** What a run holds until it ends, besides its targets. */
+/** What a run keeps open until it ends, besides its targets. */
 export async function closeSession({ progress, engine, stores }: Session): Promise<void> {
   progress.stop();
   await Promise.all([engine?.close(), stores?.close()]);

@@ -11,7 +11,7 @@ export interface Played {
   readonly work: number;
   /** CPU time; null if it cannot be seen. */
   readonly cpuUs: number | null;
-  /** Of `cpuUs`, what its own database and pooler had. */
+  /** Part of `cpuUs` used by its own database and pooler. */
   readonly databaseUs: number | null;
   readonly poolerUs: number | null;
 }
@@ -35,7 +35,7 @@ export function readClocks(clocks: Clocks | null) {
 
 export const minus = (a: number | null, b: number | null): number | null => (a === null || b === null ? null : a - b);
 
-/** How a server is played with. */
+/** How a server is loaded in its windows. */
 export interface Turn {
   readonly generator: Pausable;
   /** Null if its processes cannot be seen. */

@@ -102,7 +102,7 @@ function watchProcesses(root: number, { all, server, database }: Clocks): (load:
   };
 }
 
-/** What two looks at busy time may be off by: of a slice of 0.2 s no tenth that was not there. */
+/** Two readings of busy time may be off by so much, which is a tenth of a slice of 0.2 s. */
 const UNSURE_MS = 2 * TICK_MS;
 
 /**

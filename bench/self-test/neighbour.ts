@@ -1,6 +1,6 @@
 /**
  * A bad neighbour, to see what it does to measurements: takes every core 60 % of the time in bursts of 20 to 150 ms, before all
- * other processes where it may (root, chrt), until it is stopped. `bun bench/self-test/neighbour.ts [share]`
+ * other processes if it may (root, chrt), until it is stopped. `bun bench/self-test/neighbour.ts [share]`
  */
 import { spawn } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -11,7 +11,7 @@ const [share = "0.6", part] = process.argv.slice(2);
 
 if (part === undefined) {
   const cores = splitCores();
-  if (cores === null) throw new Error("a neighbour takes Linux, taskset and two cores");
+  if (cores === null) throw new Error("a neighbour needs Linux, taskset and two cores");
   const children = [cores.server, cores.generator].flatMap(parseCpuList).map((core) => {
     const first = process.getuid?.() === 0 ? ["chrt", "--fifo", "1"] : ["nice", "-n", "-1"];
     const command = [...first, "taskset", "-c", String(core), process.execPath, import.meta.path, share, "burst"];

@@ -4,7 +4,7 @@
  */
 import { nanosecondsPerTurn, spin } from "./spin.ts";
 
-/** Factor by number of requests. `settles` is the factor that it has for good, or on average where it has none. */
+/** Factor by number of requests. `settles` is the factor that it has for good, or on average if it has none. */
 export const SCHEDULES: Readonly<Record<string, { readonly settles: number; factor(request: number): number }>> = {
   flat: { settles: 1, factor: () => 1 },
   "flat at 1.3": { settles: 1.3, factor: () => 1.3 },

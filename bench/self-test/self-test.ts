@@ -19,7 +19,7 @@ export interface Bench {
   use<T>(specs: readonly TargetSpec[], use: (session: Session) => Promise<T>): Promise<T>;
 }
 
-/** What one way of measuring said of one pair at one endpoint; `wrong` where it saw a difference that is not, or none that is. */
+/** What one way of measuring said of one pair at one endpoint; `wrong` if it saw a difference that is not, or none that is. */
 export interface Finding {
   readonly way: string;
   readonly server: string;
@@ -28,7 +28,7 @@ export interface Finding {
   /** Cost of the handicapped ÷ cost of the other, as this way sees it. */
   readonly ratio: number;
   readonly outcome: "slower" | "faster" | "same";
-  /** Until it was decided, where that is asked. */
+  /** Until it was decided, if that is asked. */
   readonly seconds?: number;
 }
 

@@ -21,13 +21,13 @@ import { type Endpoint, kindOf, type Report } from "./report.ts";
 import { atRest, capacities, circumstances, gone, limits, promises, splitChoicesOf, twinSays } from "./sentences.ts";
 import { render } from "./text.ts";
 
-/** More of the cores' time than this, taken by the host or other processes, is said. */
+/** The card says how much of the cores' time the host or other processes used, if it is more than this. */
 const NOISY = 0.1;
 
-/** Some have not arrived, some got cold again while others were measured. */
+/** Rows that are still warming up, or got cold while others were measured. */
 const REMEDY = "raise --warmup";
 
-/** Verdicts that are said of an endpoint, as its numbers are of something else than the servers. */
+/** Verdicts that the card names, because the numbers of such an endpoint are not those of the servers. */
 const ELSEWHERE = new Set(["network-bound", "bandwidth-bound", "rate-limited", "invalid", "service time"]);
 
 /** A line of the card: a label and what it says, or a line of a table. */
@@ -76,7 +76,7 @@ export function card(report: Report): Line[] {
   ];
 }
 
-/** Requests per second of an ordinary app, for which a cost is brought to mind. */
+/** Requests per second of an ordinary app, for which the card tells what a cost means. */
 const USUAL_RATE = 200;
 
 /** How fast one server is: each endpoint, the dearest first, and what that means. */
@@ -199,7 +199,7 @@ function title(report: Report): string {
   ].join(" · ");
 }
 
-/** What forbids to believe it. */
+/** Reasons not to trust the run. */
 const trust = ({ twins, ...findings }: Findings): string[] =>
   twinSays({ ...findings, twins: twins.filter(({ state }) => state === "different") });
 
@@ -301,17 +301,14 @@ function choiceOf(all: readonly Choice[]): string[] {
   return framework ? [`**Choose** ${better} with ${capital(framework.to)}, if CPU time decides.`] : [];
 }
 
-/** A server that is asked for less than this part of what it can answer has time enough, whatever it is. */
+/** A server with less load than this part of its capacity has time enough, whichever it is. */
 const LITTLE = 0.1;
 
-/** What the runtime and the frameworks cost: about what, and a sentence of it. */
+/** What the runtime and the frameworks cost: the subject, and a sentence about it. */
 function costs(all: readonly Choice[]): (readonly [about: string, text: string])[] {
-  const runtimes = all.flatMap((choice) => {
-    if (choice.factor !== "runtime") return [];
-    const [to, from] = namesOf(choice);
-    const shown = `significant at ${choice.different} of ${choice.compared.length} endpoints`;
-    return [["Runtime", `${to} needs ${extentOf(choice)} CPU time per request than ${from} (${shown}).`] as const];
-  });
+  const runtimes = all.flatMap((choice) =>
+    choice.factor === "runtime" ? [["Runtime", comparisonOf(choice)] as const] : [],
+  );
   const frameworks = Map.groupBy(
     all.filter(({ factor }) => factor === "framework"),
     ({ on }) => on,
@@ -354,14 +351,17 @@ export function recommendation(report: Report): string[] {
   ];
 }
 
-/** What another driver or store costs than the default, by this run: in sentences, as Markdown. */
-export const driversSay = ({ endpoints }: Report, what: string): string[] =>
-  comparedChoices(endpoints)
-    .filter(({ factor }) => factor === "driver")
-    .map((choice) => {
-      const shown = `significant at ${choice.different} of ${choice.compared.length} endpoints`;
-      return `**${what}**: ${choice.to} needs ${extentOf(choice)} CPU time per request than ${choice.from} (${shown}).`;
-    });
+/** What each choice of one kind costs by this run: in sentences, as Markdown. @param about what they begin with */
+export const choicesSay = ({ endpoints }: Report, of: Choice["factor"], about: string): string[] =>
+  comparedChoices(endpoints).flatMap((choice) =>
+    choice.factor === of ? [`**${about}**: ${comparisonOf(choice)}`] : [],
+  );
+
+/** `Bun + bun:sqlite needs 4–20 % less CPU time per request than Node + better-sqlite3 (significant at 8 of 8 endpoints).` */
+function comparisonOf(choice: Choice): string {
+  const [to, from] = namesOf(choice);
+  return `${to} needs ${extentOf(choice)} CPU time per request than ${from} (significant at ${choice.different} of ${choice.compared.length} endpoints).`;
+}
 
 /** `18–47 % less`, of changes in percent. */
 function change(low: number, high: number): string {

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { UsageError } from "../../shared/errors.ts";
 import { RESULTS, writeWhole } from "../keep/files.ts";
 import { appendResults } from "../keep/results.ts";
+import { choicesSay } from "./card.ts";
 import { machinesPage, sideBySide } from "./machines.ts";
 import { firstScreen, markdown } from "./markdown.ts";
 import { picture } from "./picture.ts";
@@ -10,29 +11,35 @@ import { kindOf, newestOf, type Report } from "./report.ts";
 import { resultRows } from "./results.ts";
 import { capacities } from "./sentences.ts";
 
-/** Have places `<!-- name -->` that are written from the committed runs. */
+/** Files with places `<!-- name -->` that are written from the committed runs. */
 export const DOCS = ["README.md", "docs/postgres.md", "docs/results.md", "docs/languages.md"];
 export const PICTURE = "docs/results.svg";
 export const MACHINES = "docs/machines.md";
 
-/** What stands at each place, as far as there are runs. @param reports oldest first */
+/** The text of each place for which there is a run. @param reports oldest first */
 export function placesOf(reports: readonly Report[]): Map<string, string> {
   const newest = newestOf(reports);
   const read = newest.get("read");
   const writes = capacities(newest.get("capacity")?.manifest ?? null).map((line) => `- ${line}`);
   return new Map([
     ...[...newest].map(([kind, report]) => [kind, markdown(report)] as const),
-    ...(read
-      ? [
-          [
-            "answer",
-            firstScreen(read, newest.get("drivers"), newest.get("content") ?? newest.get("stacks-content")),
-          ] as const,
-        ]
-      : []),
+    ...(read ? [["answer", firstScreen(read, ofOthers(reports, newest))] as const] : []),
     ...(writes.length > 0 ? [["writes", writes.join("\n")] as const] : []),
     ["machines", sideBySide(ofMatrix(reports))],
   ]);
+}
+
+/** What the newest runs of drivers, of stores and of the ten on other machines add to the newest run of the ten. */
+function ofOthers(reports: readonly Report[], newest: ReturnType<typeof newestOf>): string[] {
+  const drivers = newest.get("drivers");
+  const stores = newest.get("content") ?? newest.get("stacks-content");
+  const byMachine = new Map(ofMatrix(reports).map((report) => [report.machineName, report]));
+  byMachine.delete(newest.get("read")?.machineName ?? "");
+  return [
+    ...(drivers ? choicesSay(drivers, "driver", "SQLite driver") : []),
+    ...(stores ? choicesSay(stores, "driver", "SQLite or Postgres") : []),
+    ...[...byMachine].flatMap(([name, report]) => choicesSay(report, "runtime", `Runtime on ${name}`)),
+  ];
 }
 
 /** @returns a text with its places filled. */
@@ -54,7 +61,7 @@ export async function writeDocs(reports: readonly Report[]): Promise<void> {
   for (const report of reports) await appendResults(RESULTS, report.run, resultRows(report));
 }
 
-/** @throws UsageError where it cannot. */
+/** @throws UsageError if it cannot. */
 export function write(file: string, text: string): void {
   try {
     writeWhole(file, text);

@@ -23,7 +23,7 @@ export const ratio = ({ estimate, low, high }: Interval, digits = 2): string =>
   estimate.toFixed(digits) +
   (low === high || !(high <= TELLING * low) ? "" : ` (${low.toFixed(digits)}–${high.toFixed(digits)})`);
 
-/** Stands where the letters of a server would, and beside its numbers. */
+/** Shown in place of a server's letters, and beside its numbers. */
 export const WARMING = "warming";
 
 /** `its cost rose by 8 % while it was measured` */
@@ -41,7 +41,7 @@ export interface Column {
   readonly show: (row: Row) => string;
   /** Text, not a number. */
   readonly left?: true;
-  /** Where there is no room for all, those with the highest number go first. */
+  /** If there is no room for all columns, those with the highest number are left out first. */
   readonly dropOrder: number;
 }
 
@@ -97,7 +97,7 @@ function ladder(endpoints: readonly Endpoint[]) {
     return `${count(row.goodput.estimate)}, ${ms(row.latencyMs[99].estimate)}${failed}`;
   };
   return {
-    title: "requests/s and p99 in ms with so many connections; - where more than 1 % failed with fewer",
+    title: "requests/s and p99 in ms with so many connections; - if more than 1 % failed with fewer",
     head: ["server", ...endpoints.map(({ endpoint }) => endpoint)],
     rows: names.map((name) => [name, ...endpoints.map((endpoint) => cell(endpoint, name))]),
   };
@@ -109,7 +109,7 @@ export const otherTables = (endpoint: Endpoint) =>
     (one) => one !== null,
   );
 
-/** Latencies of a sequence's steps, side by side; null where the endpoint is no sequence. */
+/** Latencies of a sequence's steps, side by side; null if the endpoint is no sequence. */
 function stepTable({ endpoint, steps }: Endpoint) {
   if (steps.length === 0) return null;
   const names = [...new Set(steps.flatMap(({ rows }) => rows.map(({ name }) => name)))].sort();
@@ -124,7 +124,7 @@ function stepTable({ endpoint, steps }: Endpoint) {
   };
 }
 
-/** CPU time of what works for servers alone; null where nothing does. */
+/** CPU time of what works for servers alone; null if nothing does. */
 function helpersTable({ endpoint, rows }: Endpoint) {
   const helped = rows.filter(
     ({ databaseUsPerRequest, poolerUsPerRequest }) => databaseUsPerRequest ?? poolerUsPerRequest,
@@ -132,7 +132,7 @@ function helpersTable({ endpoint, rows }: Endpoint) {
   if (helped.length === 0) return null;
   const us = (interval: Interval | null) => withInterval(interval, (us) => us.toFixed(1));
   return {
-    title: `${endpoint}: whose the CPU µs of a request are, and the database's memory, of which what its processes share counts once`,
+    title: `${endpoint}: CPU µs per request of server, pooler and database, and the database's memory (shared pages count once)`,
     head: ["server", "all µs", "pooler µs", "database µs", "database MB"],
     rows: helped.map(({ name, cpuUsPerRequest, poolerUsPerRequest, databaseUsPerRequest, databaseBytes }) => [
       name,
@@ -144,13 +144,13 @@ function helpersTable({ endpoint, rows }: Endpoint) {
   };
 }
 
-/** What connections to databases do; null where that was not seen. */
+/** What connections to databases do; null if that was not seen. */
 function waitsTable({ endpoint, rows }: Endpoint) {
   const seen = rows.filter(({ deadlocks }) => deadlocks !== null);
   if (seen.length === 0) return null;
   const mean = (connections: number | null) => connections?.toFixed(1) ?? "-";
   return {
-    title: `${endpoint}: connections to the database at a moment, on average: those that wait for a lock of another transaction, and for the server's next statement in one`,
+    title: `${endpoint}: database connections at a moment, on average, that wait for a lock of another transaction, or for the server's next statement`,
     head: ["server", "wait for locks", "wait for the server", "deadlocks"],
     rows: seen.map(({ name, lockWaiters, idleInTransaction, deadlocks }) => [
       name,
@@ -183,7 +183,7 @@ function minutes(seconds: number): string {
   return `${Math.floor(whole / 60)} min ${whole % 60} s`;
 }
 
-/** What has to be said of a table's numbers, beneath it. */
+/** Notes under a table about its numbers. */
 export function notesOf({ base, comparison, by, apart, rows, remarks, noChangeAbove }: Endpoint): string[] {
   const note = NOTES[base];
   return [
@@ -201,7 +201,7 @@ const precisionLine = ({ restarts, spread, smallestVisible }: Comparison, noChan
   `${restarts} restarts vary by ${percent(spread)}; not detectable: differences below ${percent(smallestVisible)}` +
   (noChangeAbove === null ? "" : `, changes below ${percent(noChangeAbove)}`);
 
-/** What has to be said of an endpoint's numbers. */
+/** Notes about an endpoint's numbers. */
 const NOTES: Readonly<Record<string, string>> = {
   [SEQUENCE]:
     "A request is a whole sequence here: POST, GET, PUT, GET, DELETE, GET, each answer checked; its latency is their sum",
@@ -209,7 +209,7 @@ const NOTES: Readonly<Record<string, string>> = {
     "Each request has an account, a teller, a branch and a delta of its own, drawn by k6; of every server balances and history added up",
 };
 
-/** What is shown of a server whatever the endpoint. */
+/** Columns of a server that do not depend on the endpoint. */
 export const SERVER_COLUMNS: readonly Column[] = [
   { head: "server", show: ({ name }) => name, left: true, dropOrder: 0 },
   { head: "runtime", show: ({ runtime }) => runtime ?? "-", left: true, dropOrder: 3 },
@@ -221,7 +221,7 @@ export const SERVER_COLUMNS: readonly Column[] = [
   { head: "CPU at rest", show: ({ cpuAtRest }) => (cpuAtRest === null ? "-" : percent(cpuAtRest)), dropOrder: 0 },
 ];
 
-/** @returns the names of servers that are another one once more. */
+/** @returns the names of twins. */
 export const twinsAmong = (endpoints: readonly Pick<Endpoint, "rows">[]): Set<string> =>
   new Set(endpoints.flatMap(({ rows }) => rows.flatMap(({ name, twinOf }) => (twinOf ? [name] : []))));
 

@@ -14,7 +14,7 @@ import { listed } from "./format.ts";
 export interface Series {
   readonly name: string;
   readonly endpoint: string;
-  /** The server of the same runs that it is compared with, so that the machine cancels; null where there is none. */
+  /** The server of the same runs that it is compared with, so that the machine cancels; null if there is none. */
   readonly against: string | null;
   readonly runs: readonly string[];
   /** CPU time per request: ÷ that of `against`, or in µs. */

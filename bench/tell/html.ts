@@ -47,7 +47,7 @@ function legendOf({ endpoints }: Report) {
   };
 }
 
-/** What servers can be chosen by, where there is a choice. */
+/** What servers can be chosen by, if there is a choice. */
 function filtersOf({ endpoints }: Report): Record<string, string[]> {
   const rows = endpoints.flatMap(({ rows }) => rows);
   const values = (["runtime", "framework", "driver"] as const).map(

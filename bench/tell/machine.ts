@@ -76,7 +76,7 @@ export function machineSays(manifest: Manifest, slices: readonly Slice[]): strin
       : []),
     ...(manifest.plan.targets.every(isHere)
       ? []
-      : ["The servers are elsewhere: what their machine is, is not known here; this is the one that made the load."]),
+      : ["The servers run on another machine, which is not known here; this machine made the load."]),
     mitigations(machine),
   ];
 }
@@ -85,12 +85,12 @@ function sharing(seen: Fingerprints): string {
   const ratios = seen.map(({ together }) => together);
   const [least, together] = [Math.min(...ratios), median(ratios)];
   if (together < SHARED) {
-    return `Its cores are cores of their own: a loop is not slower beside the same loop on the others (× ${together.toFixed(2)}).`;
+    return `Its cores share no hardware: a loop is as fast beside the same loop on the other cores (× ${together.toFixed(2)}).`;
   }
   const how =
     least < SHARED
-      ? `Its cores share one at times: beside the same loop on the others a loop takes × ${least.toFixed(2)} to × ${most(ratios).toFixed(2)}, by how the host places them`
-      : `Its cores share one (hyperthreads, or a limit of the host): a loop takes × ${together.toFixed(2)} beside the same loop on the others`;
+      ? `Its cores share one at times: beside the same loop on the other cores a loop takes × ${least.toFixed(2)} to × ${most(ratios).toFixed(2)}, by how the host places them`
+      : `Its cores share one (hyperthreads, or a limit of the host): a loop takes × ${together.toFixed(2)} beside the same loop on the other cores`;
   return `${how}. The generator slows the server, more so the longer it works for a request: load it from elsewhere (http://, --agents), or take ratios as this machine's only.`;
 }
 
@@ -133,14 +133,14 @@ function changes(seen: Fingerprints): string[] {
 
 function mitigations({ mitigations }: Machine): string {
   const active = Object.entries(mitigations).filter(([, state]) => state.startsWith("Mitigation"));
-  if (active.length === 0) return "No mitigations of CPU vulnerabilities are active, or it does not say.";
+  if (active.length === 0) return "No mitigations of CPU vulnerabilities are active, or the machine does not say.";
   return `Mitigations that cost CPU time: ${active.map(([name]) => name).join(", ")}.`;
 }
 
 /** How much two machines may differ in a speed and still be the same. */
 const ALIKE = 1.15;
 
-/** How the machines of two runs differ; empty where they are alike, so that their ratios ought to agree. */
+/** How the machines of two runs differ; empty if they are alike, so that their ratios ought to agree. */
 export function machinesDiffer(a: Manifest | null, b: Manifest | null): string[] {
   if (!a?.machine || !b?.machine) return ["the machine of one run is not known: ratios need not agree"];
   const named = (

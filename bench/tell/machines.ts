@@ -1,4 +1,4 @@
-/** The same question on several machines: side by side, none of them the answer. */
+/** Runs of the same servers on several machines, side by side. */
 import { markdownTable } from "markdown-table";
 import { median, stateOf } from "../judge/statistics.ts";
 import { percent } from "./format.ts";
@@ -76,10 +76,10 @@ export function machinesPage(reports: readonly Report[]): string {
   const facts = shown.map((report) => new Map(factsOf(report)));
   return [
     "# Machines",
-    "What a server costs depends on the machine, and so do ratios of two servers: the more of a request is HTTP, the more. So each run here stands beside the machine that it was measured on; none of them is _the_ answer. Written by `./bench.sh report --publish`.",
+    "What a server costs depends on the machine, and so does the ratio of two servers. So each run here stands beside its machine; none of them is _the_ answer. Written by `./bench.sh report --publish`.",
     "To add yours: run `./bench.sh --standard --machine-name hetzner-cx33`, then `./bench.sh report --publish RUN`, and send all that changed as a pull request.",
     "## What each choice costs",
-    "CPU time per request of one choice ÷ another, averaged over all pairs of servers that differ in nothing else: the least and the most over the endpoints, and at how many of them it is shown to differ from 1.",
+    "CPU time per request of one choice ÷ another, averaged over all pairs of servers that differ in nothing else: the least and the most over the endpoints, and at how many endpoints the difference is significant.",
     sideBySide(reports),
     "## The machines",
     markdownTable([

@@ -1,6 +1,6 @@
 import { markdownTable } from "markdown-table";
 import type { Row } from "../judge/tables.ts";
-import { driversSay, recommendation } from "./card.ts";
+import { recommendation } from "./card.ts";
 import { COLUMNS, type Column, notesOf, otherTables, overview, SERVER_COLUMNS } from "./format.ts";
 import type { Endpoint, Report } from "./report.ts";
 import { summary } from "./terminal.ts";
@@ -19,20 +19,13 @@ export function markdown(report: Report): string {
   ].join("\n\n");
 }
 
-/** README's answer: what to choose, the picture, and the card of the newest run of the ten servers. */
-export function firstScreen(newest: Report, drivers: Report | undefined, stores: Report | undefined): string {
-  return [
-    [
-      ...recommendation(newest),
-      ...(drivers ? driversSay(drivers, "SQLite driver") : []),
-      ...(stores ? driversSay(stores, "SQLite or Postgres") : []),
-    ]
-      .map((line) => `- ${line}`)
-      .join("\n"),
+/** README's answer: what to choose, the picture, and the card of a run. @param more sentences of other runs */
+export const firstScreen = (report: Report, more: readonly string[]): string =>
+  [
+    [...recommendation(report), ...more].map((line) => `- ${line}`).join("\n"),
     "![CPU time per request of each server](docs/results.svg)",
-    `\`\`\`\n${summary(newest, 120)}\n\`\`\``,
+    `\`\`\`\n${summary(report, 120)}\n\`\`\``,
   ].join("\n\n");
-}
 
 function folded(shown: Endpoint): string {
   return fold(shown.endpoint, [

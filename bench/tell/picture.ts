@@ -4,7 +4,7 @@ import { Window } from "happy-dom";
 import { intervals } from "./page/charts.ts";
 import type { Report } from "./report.ts";
 
-/** The endpoint that says most in one picture, where it was measured. */
+/** The endpoint that says most in one picture, if it was measured. */
 export const TYPICAL = "/sqlite/random-5fields/5";
 
 /** @returns an SVG of CPU time per request at one endpoint, in the colours that the reader prefers. */

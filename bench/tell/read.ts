@@ -1,4 +1,4 @@
-/** From what is kept of a run to all that is shown of it. */
+/** Makes a report from the files of a run. */
 import { UsageError } from "../../shared/errors.ts";
 import { mainEffects } from "../judge/effects.ts";
 import { findingsOf } from "../judge/findings.ts";
@@ -13,7 +13,7 @@ import { type Endpoint, PERCENTILES, type Report } from "./report.ts";
 
 /**
  * @param run the newest one if absent
- * @throws UsageError for a file that is malformed, or where there is no such run.
+ * @throws UsageError for a file that is malformed, or if there is no such run.
  */
 export function readReport(file: string, run?: string): Report {
   const runs = runsOf(file);
@@ -30,7 +30,7 @@ export function readReport(file: string, run?: string): Report {
 /** @returns all runs, oldest first. @throws UsageError as readReport */
 export const allReports = (file: string): Report[] => runsOf(file).map((run) => readReport(file, run));
 
-/** Oldest first. @throws UsageError where there is none */
+/** Oldest first. @throws UsageError if there is none */
 export function runsOf(file: string): string[] {
   const runs = runsIn(file);
   if (runs.length > 0) return runs;

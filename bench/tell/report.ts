@@ -5,14 +5,14 @@ import type { Findings } from "../judge/findings.ts";
 import type { Table } from "../judge/tables.ts";
 import type { Manifest } from "../keep/manifest.ts";
 
-/** All that is shown of a run, whatever shows it. */
+/** What a terminal, Markdown or a page shows of a run. */
 export interface Report {
   readonly run: string;
   readonly host: string;
   readonly machineName: string;
   readonly protocol: number;
   readonly connections: number;
-  /** Null where results/<run>.json is missing: histograms, calibration and versions are then not known. */
+  /** Null if results/<run>.json is missing: histograms, calibration and versions are then not known. */
   readonly manifest: Manifest | null;
   /** What the machine was, in plain words. */
   readonly machine: readonly string[];

@@ -7,7 +7,7 @@ import { promiseOf } from "../plan/slo.ts";
 import { capital, count, listed, NOT_RANKED, percent, ratio } from "./format.ts";
 import type { Endpoint } from "./report.ts";
 
-/** Targets that ended, or answered no more. */
+/** Targets that ended, or no longer answered. */
 export const gone = ({ left }: Findings): string[] =>
   left.map(({ name, restart, scenario, reason }) => {
     const at = scenario === null ? "at its start" : `at ${scenario}`;
@@ -25,7 +25,7 @@ export const atRest = ({ busyAtRest }: Findings): string[] =>
 /** Writes per request of the content API. */
 const WRITES: Readonly<Record<string, number>> = { [SEQUENCE]: 3, "POST /content": 1, "POST /users": 1 };
 
-/** Up to how many requests or writes per second a promise about latency is kept. */
+/** How many requests or writes per second keep a promise about latency. */
 export function capacities(manifest: Manifest | null): string[] {
   return Object.entries(manifest?.capacities ?? {}).flatMap(([name, byEndpoint]) =>
     Object.entries(byEndpoint).map(([endpoint, { rate, low, high, starts, reason, slo }]) => {
@@ -70,10 +70,10 @@ function survival({ name, file, journal, synchronous }: Identity["store"]): stri
   return `${SYNCHRONOUS[`${journal} ${synchronous}`]} (SQLite, journal ${journal}, synchronous ${synchronous})`;
 }
 
-/** Endpoints that do without. */
+/** Endpoints without a database. */
 const NO_DATABASE = new Set(["/plain", "/html-template"]);
 
-/** Each choice with what it costs at the endpoints where it matters: a driver only where it is asked. */
+/** Each choice with what it costs at the endpoints where it matters: a driver only if it is asked. */
 export function choicesOf(endpoints: readonly Endpoint[]) {
   const all = endpoints.flatMap(({ endpoint, effects }) =>
     effects
@@ -102,7 +102,7 @@ export const splitChoicesOf = (endpoints: readonly Endpoint[]): ReturnType<typeo
     });
   });
 
-/** Where requests per second say nothing of the servers. */
+/** Endpoints at which requests per second say nothing about the servers. */
 export function limits(endpoints: readonly Endpoint[]): string[] {
   const remarks = endpoints.flatMap(({ endpoint, rows, remarks }) =>
     remarks.map(({ verdict, names, text }) => ({

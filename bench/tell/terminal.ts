@@ -19,7 +19,7 @@ export const summary = (report: Report, width = process.stdout.columns ?? WIDTH)
 /** Width of the labels of the card. */
 const LABEL = 13;
 
-/** All of it: the card, then a table per endpoint, cheapest server first where the run can tell. */
+/** The whole report: the card, then a table per endpoint, cheapest server first if the run can tell. */
 export function terminal(report: Report, width = process.stdout.columns ?? WIDTH): string {
   const { endpoints, servers, machine } = report;
   return [

@@ -193,7 +193,7 @@ describe("mistakes are one line, and nothing is left", () => {
   const cases: [string[], string][] = [
     [["--start", "node app.js"], `--start "node app.js": write it as NAME=COMMAND`],
     [["--start", "bun-raw=node app.js"], "bun-raw is one of our servers: give another name"],
-    [["--start", "a=true", "--start", "a=false"], "--start has two of the name a"],
+    [["--start", "a=true", "--start", "a=false"], "--start has two apps named a"],
     [["--start", "a=true", "--cwd", "/nowhere"], '--cwd "/nowhere": there is no such folder'],
     [["--start", "a=true", "--env", "GREETING"], '--env "GREETING": write it as NAME=VALUE'],
     [
@@ -203,7 +203,7 @@ describe("mistakes are one line, and nothing is left", () => {
     [["--setup", "true"], "--setup requires --start"],
     [["--start", "a=true", "--docker"], "--docker starts servers in containers, --start starts one without"],
     [["--start", "a=true", "--workload", "content"], "leave out --start"],
-    [["--start", "a=true", "--start", "b=true", "--port", "80"], "--port 80 is of one server, 2 are started"],
+    [["--start", "a=true", "--start", "b=true", "--port", "80"], "--port 80 fits one server, 2 are started"],
     [["--start", "a=node app.js", "--port", String(taken.port)], `a cannot listen on port ${taken.port}`],
     [["--start", "a=echo broken >&2; exit 4"], "a did not start: broken"],
     [["--start", "a=true"], "a did not start: it ended by 0"],

@@ -100,7 +100,7 @@ describe("servers that run already", () => {
     const cases: [string[], string][] = [
       [[closed], `${closed}/ cannot be reached`],
       [[urlOf(ours), closed], `${closed}/ cannot be reached`],
-      [[urlOf(foreign)], "does not say what server it is: say it with --name NAME"],
+      [[urlOf(foreign)], "does not name the server: give --name NAME"],
       [
         ["--name", "x", urlOf(broken)],
         `x answers /plain with status 500 "no": only answers with status 2xx are loaded`,
@@ -133,7 +133,7 @@ describe("interrupted", () => {
   /** Before and while servers start, while they are warmed, in turns, in a slice and in the next restart. */
   const moments: Record<string, (output: string, file: string) => boolean> = {
     "the plan": (output) => output.includes("as many restarts as fit"),
-    "the machine": (output) => output.includes("restart 0: how fast the machine is"),
+    "the machine": (output) => output.includes("restart 0: machine speed"),
     "the first server": (output) => /(bun-raw|node-hono): start/.test(output),
     "the second server": (output) => output.includes("bun-raw: start") && output.includes("node-hono: start"),
     "a generator": (output) => output.includes("restart 1 "),

@@ -95,7 +95,7 @@ describeIf(postgres, "no PostgreSQL", "bench.sh --workload content", () => {
         expect(Number(DatabaseUs) + Number(PoolerUs)).toBeLessThan(Number(CpuUs));
       }
     }
-    expect(program.output()).toMatch(/whose the CPU µs of a request are/);
+    expect(program.output()).toMatch(/CPU µs per request of server, pooler and database/);
     expect(program.output()).toMatch(/wait for locks +wait for the server +deadlocks/);
     for (const { Deadlocks } of rows) expect(Deadlocks).toBe("0");
     expect(new Set(rows.map(({ Endpoint }) => Endpoint))).toEqual(new Set(["POST /tx"]));
@@ -188,7 +188,7 @@ describeIf(postgres, "no PostgreSQL", "bench.sh --workload content", () => {
 
   test("Ctrl-C leaves whole rows, no process and no data", async () => {
     const file = newFile();
-    for (const moment of ["restart 0: how fast the machine is", "a slice"]) {
+    for (const moment of ["restart 0: machine speed", "a slice"]) {
       const before = rowsOf(file).length;
       const args = ["--workload", "content", "--servers", "bun-raw@pg,bun-raw"];
       const program = run(bench(file, ...args), { MARKER: moment });
@@ -281,19 +281,19 @@ test.each([
   [["--workload", "nothing"], "error: option '--workload <name>' argument 'nothing' is invalid"],
   [
     ["--workload", "users", "http://127.0.0.1:1"],
-    '"POST /users" adds what stays, so it loads servers started here only',
+    '"POST /users" adds rows that stay, so it loads only servers started here',
   ],
   [["--endpoints", "content"], '"content" writes: give --workload content or users'],
   [["--workload", "content", "--docker"], "--workload content starts servers on this machine"],
   [["--endpoints", "POST /tx"], '"POST /tx" writes: give --workload tpcb'],
-  [["--workload", "content", "--start", "my-app=true"], "--workload content is of servers that have our content API"],
+  [["--workload", "content", "--start", "my-app=true"], "--workload content needs the content API of the matrix"],
   [
     ["compare", "bun-raw", "http://127.0.0.1:1", "--workload", "tpcb"],
     "--workload tpcb loads servers started here only",
   ],
   [["--workload", "tpcb", "--servers", "bun-raw+idle=2"], '"idle=2" of "bun-raw+idle=2" is none of journal='],
-  [["--workload", "tpcb", "--servers", "bun-raw@memory"], "/tx is of Postgres: write @ and one of bun:sql pg postgres"],
-  [["--workload", "tpcb", "--servers", "node-raw@node:sqlite"], "/tx is of Postgres: write @ and one of pg postgres"],
+  [["--workload", "tpcb", "--servers", "bun-raw@memory"], "/tx needs Postgres: add @ and one of bun:sql pg postgres"],
+  [["--workload", "tpcb", "--servers", "node-raw@node:sqlite"], "/tx needs Postgres: add @ and one of pg postgres"],
   [["--workload", "tpcb", "--servers", "ruby-rails"], "ruby-rails has no /tx: leave it out of this workload"],
   [
     ["--workload", "tpcb", "--servers", "bun-raw+pooler=x"],
@@ -301,7 +301,7 @@ test.each([
   ],
   [
     ["--workload", "users", "--servers", "bun-raw+pooler=pgbouncer"],
-    "a pooler is of Postgres: write @ and a client of it",
+    "a pooler needs Postgres: add @ and a Postgres client",
   ],
   [["--servers", "bun-raw+journal=wal"], '"journal=wal" of "bun-raw+journal=wal" is none of journal='],
   [["--workload", "users", "--servers", "bun-raw+speed=1"], '"speed=1" of "bun-raw+speed=1" is none of journal='],

@@ -131,6 +131,13 @@ describeIf(CHROMIUM !== undefined, "there is no Chromium", "report.html", () => 
     expect(without).toHaveLength(shown);
     // 1,000 requests/s × 10 ms are ten cores.
     for (const [i, share] of withCode.entries()) expect(share - (without[i] as number)).toBeWithin(998, 1002);
+    expect(page.url()).toEndWith("&own=10");
+    await page.goto("about:blank");
+    await page.goto(`${ADDRESS}#mine&rate=2000&own=10&cores=20`);
+    const ofAll = await page.$$eval("#mine tbody td:nth-child(3)", (all) =>
+      all.map(({ textContent }) => Number.parseFloat(textContent ?? "")),
+    );
+    for (const share of ofAll) expect(share).toBeWithin(100, 130);
     await page.click(".heat td:nth-child(3) a");
     await page.waitForFunction(() => location.hash.startsWith("#cpu&endpoint="));
     expect(await marks("intervals")).toHaveLength(1);

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { cpus, release, type as system, totalmem } from "node:os";
 import { join } from "node:path";
 
-/** What a machine is: what a virtual machine of the same name may differ in. Null or "" where it does not say. */
+/** What a machine is, in detail, because two virtual machines of one name may differ. Null or "" if the machine does not say. */
 export interface Machine {
   readonly cpu: string | null;
   readonly vendor: string | null;
@@ -71,7 +71,7 @@ function mitigationsIn(folder: string): Record<string, string> {
 
 const list = (folder: string): string[] => (existsSync(folder) ? readdirSync(folder).sort() : []);
 
-/** A file that may not be there, or may not be read. */
+/** The text of a file, or "" if it is missing or cannot be read. */
 function text(file: string): string {
   try {
     return readFileSync(file, "utf8").trim();

@@ -18,11 +18,11 @@ export interface Pooler {
 /** The first version that keeps prepared statements apart unless it is told not to; 1.21 to 1.23 have to be told. */
 const LEAST = [1, 24];
 
-/** @returns its version, null where it is not on PATH. */
+/** @returns its version, null if it is not on PATH. */
 export const pgbouncerVersion = (): string | null =>
   /PgBouncer (\S+)/.exec(spawnSync("pgbouncer", ["--version"], { encoding: "utf8" }).stdout ?? "")?.[1] ?? null;
 
-/** @throws UsageError where there is none, or one that breaks prepared statements */
+/** @throws UsageError if there is none, or one that breaks prepared statements */
 export function needPgbouncer(version = pgbouncerVersion()): void {
   const remedy = "install version 1.24 or later, or leave +pooler out";
   if (version === null) throw new UsageError(`there is no pgbouncer on PATH: ${remedy}`);

@@ -49,7 +49,7 @@ const INITDB = ["--auth=scram-sha-256", "--encoding=UTF8", `--locale=${LOCALE}`,
 
 /**
  * Starts a PostgreSQL on a free port of 127.0.0.1, with the settings it comes with: those of durability too. Its programs
- * are this machine's, or in a container. @throws UsageError where there is neither, or with what the server said
+ * are this machine's, or in a container. @throws UsageError if there is neither, or with what the server said
  */
 export async function startPostgres(options: PostgresOptions = {}): Promise<Postgres> {
   const { cores, data, signal = new AbortController().signal, search } = options;
@@ -119,7 +119,7 @@ export function findPrograms(
   return found === undefined ? null : resolve(found);
 }
 
-/** Has an engine get the image. @throws UsageError where there is no engine */
+/** Lets the engine pull the image. @throws UsageError if there is no engine */
 async function needDocker(signal: AbortSignal): Promise<void> {
   await run(["docker", "version"], null, signal).catch(() => {
     signal.throwIfAborted();
@@ -162,7 +162,7 @@ async function initialize(programs: string, user: User | null, signal: AbortSign
   return cluster;
 }
 
-/** By cp, which is several times as fast as node:fs, and clones where the file system can. */
+/** By cp, which is several times as fast as node:fs, and clones if the file system can. */
 async function copyCluster(from: string, to: string, user: User | null, signal: AbortSignal): Promise<void> {
   await run(["cp", "-a", `${from}/.`, to], null, signal);
   if (user) await run(["chown", "-R", `${user.uid}:${user.gid}`, to], null, signal);

@@ -11,13 +11,13 @@ const READY_MS = 60_000;
 /** How long it may take to end: a shutdown of Postgres writes what is still in memory. */
 const STOP_MS = 10_000;
 
-/** Whom a program runs as that refuses root. */
+/** The user for programs that refuse to run as root. */
 export interface User {
   readonly uid: number;
   readonly gid: number;
 }
 
-/** @returns null where this process is not root and programs can run as the same user. @throws UsageError */
+/** @returns null if this process is not root and programs can run as the same user. @throws UsageError */
 export function unprivileged(): User | null {
   if (process.getuid?.() !== 0) return null;
   const users = readFileSync("/etc/passwd", "utf8");
@@ -42,7 +42,7 @@ export interface Server extends Pick<Program, "ended" | "how" | "output"> {
 
 /**
  * Starts a program.
- * @param fast ends it without waiting for its clients @param kill what ends it where that does not
+ * @param fast ends it without waiting for its clients @param kill what ends it if that does not
  */
 export function launch(
   command: readonly string[],

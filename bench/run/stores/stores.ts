@@ -8,7 +8,7 @@ import { type Helpers, NO_HELPERS } from "../targets/target.ts";
 import { startPooler } from "./pooler.ts";
 import { type Postgres, startPostgres } from "./postgres.ts";
 
-/** What one server keeps content items in, thrown away when it stops. */
+/** Where one server keeps content items; removed when the server stops. */
 export interface ServerStore {
   /** By which the server finds it. */
   readonly env: Readonly<Record<string, string>>;
@@ -19,7 +19,7 @@ export interface ServerStore {
 
 /** Stores of a run: each server begins with a copy of the same content items, and leaves nothing behind. */
 export interface Stores {
-  /** @param env of the server: STORE and its settings @throws UsageError where there is no Postgres */
+  /** @param env of the server: STORE and its settings @throws UsageError if there is no Postgres */
   open(env: Readonly<Record<string, string>>, cores: string | undefined): Promise<ServerStore>;
   close(): Promise<void>;
 }
@@ -96,7 +96,7 @@ async function given(url: string, signal: AbortSignal, scale?: number): Promise<
   const urlOf = (name: string) => Object.assign(new URL(url), { pathname: `/${name}` }).href;
   const create = async (name: string, template: string) => {
     await sql.unsafe(`CREATE DATABASE ${name} TEMPLATE ${template}`).catch((cause: Error) => {
-      throw new UsageError(`DATABASE_URL: no database can be made there (${cause.message}): name a user who may`);
+      throw new UsageError(`DATABASE_URL: its user cannot create a database (${cause.message}): name a user who can`);
     });
     const helpers = { ...NO_HELPERS, databaseUrl: urlOf(name) };
     return { env: { DATABASE_URL: urlOf(name) }, helpers, close: () => drop(name) };
@@ -118,7 +118,7 @@ async function given(url: string, signal: AbortSignal, scale?: number): Promise<
 const fill = (url: string, signal: AbortSignal, scale?: number) =>
   createdb(["--postgres", url, ...(scale === undefined ? [] : ["--tpcb", "--scale", String(scale)])], signal);
 
-/** The same by a pooler, which is stopped first. */
+/** A store behind a pooler, which is stopped first. */
 async function pooled(store: ServerStore, cores: string | undefined, signal: AbortSignal): Promise<ServerStore> {
   const pooler = await startPooler(store.env.DATABASE_URL as string, cores, signal).catch(async (error) => {
     await store.close();
@@ -134,7 +134,7 @@ async function pooled(store: ServerStore, cores: string | undefined, signal: Abo
   };
 }
 
-/** The same, closed by a look at its balances. */
+/** A store whose balances are checked when it closes. */
 const audited = (store: ServerStore): ServerStore => ({
   ...store,
   async close() {
@@ -146,7 +146,7 @@ const audited = (store: ServerStore): ServerStore => ({
   },
 });
 
-/** @throws UsageError where a transaction was lost, made twice or left half done. */
+/** @throws UsageError if a transaction was lost, made twice or left half done. */
 async function audit(url: string): Promise<void> {
   const sql = new SQL({ url, max: 1 });
   try {

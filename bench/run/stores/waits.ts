@@ -6,7 +6,7 @@ export interface Waits {
   readonly lockWaiters: number;
   /** Those in a transaction that wait for the server's next statement. */
   readonly idleInTransaction: number;
-  /** Of the whole watch. */
+  /** Sum over the whole watch. */
   readonly deadlocks: number;
 }
 

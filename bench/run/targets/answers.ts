@@ -13,7 +13,7 @@ import type { Target } from "./target.ts";
 /** A server as it is asked. */
 export type Reachable = Pick<Target, "url" | "requests" | "answers"> & Partial<Pick<Target, "spec" | "identity">>;
 
-/** Whether any certificate will do. */
+/** Whether any certificate is accepted. */
 export const isInsecure = (spec?: TargetSpec): boolean =>
   (spec?.kind === "url" && spec.insecure) || (spec?.kind === "local" && spec.app?.insecure) || false;
 
@@ -122,7 +122,7 @@ const FAILURE_ASKS = 50;
 const ASKS = 5;
 const LENGTH_TOLERANCE = 0.1;
 
-/** @returns how the answers of two servers differ in status, type or length, null where they do not; rows may differ. */
+/** @returns how the answers of two servers differ in status, type or length, null if they do not; rows may differ. */
 export async function differenceOf(
   endpoint: string,
   a: Target,

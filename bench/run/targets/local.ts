@@ -15,7 +15,7 @@ import { ask } from "../../load/ask.ts";
 import type { ServerStore } from "../stores/stores.ts";
 import { clocksOf, NO_HELPERS, readItself, type Target, untilReady } from "./target.ts";
 
-/** @throws UsageError where something else listens on the port: it would be measured instead. */
+/** @throws UsageError if something else listens on the port: it would be measured instead. */
 async function claim(name: string, port: number): Promise<void> {
   const probe = createServer().listen(port, "127.0.0.1");
   try {
@@ -136,7 +136,7 @@ export async function start(
   }
 }
 
-/** Apps get that of whoever called. */
+/** An app gets the environment of whoever called bench.sh. */
 const environmentOf = ({ app, env }: LocalSpec, port: number) => ({
   ...(app ? { NODE_ENV: "production", ...callersEnvironment() } : process.env),
   ...env,
@@ -146,9 +146,9 @@ const environmentOf = ({ app, env }: LocalSpec, port: number) => ({
 
 const ownPid = ({ pid }: ChildProcess): number | null => (process.platform === "linux" ? (pid ?? null) : null);
 
-/** How often it is looked where an app listens, while it does not answer. */
+/** Interval at which the run looks where an app listens, while the app does not answer. */
 const LOOK_MS = 200;
-/** An app that listens elsewhere only for so long will not listen at PORT any more. */
+/** An app that has listened only elsewhere for so long will not listen at PORT. */
 const ELSEWHERE_MS = 4_000;
 
 /** @returns where to ask an app next: it may listen at another address than 127.0.0.1, and speak HTTPS. */
@@ -214,13 +214,13 @@ function serving({ name }: LocalSpec, pid: number, url: string): { pid: number |
     ? {
         pid: null,
         notes: [
-          `${name}: its CPU time cannot be seen, because what answers is none of its processes: ranked by requests/s only`,
+          `${name}: its CPU time is not known, because the process that answers is not one of its own: ranked by requests/s only`,
         ],
       }
     : {
         pid: other,
         notes: [
-          `${name}: CPU time and memory are those of a process that its command did not start, but that answers for it (${nameOf(other)})`,
+          `${name}: CPU time and memory are those of ${nameOf(other)}, which answers for it but was not started by its command`,
         ],
       };
 }

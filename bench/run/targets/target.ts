@@ -17,9 +17,9 @@ export interface Target {
   requests?: Requests;
   /** Endpoint -> how large and how slow its answers were before the load. */
   answers?: Map<string, { readonly bytes: number; readonly ms: number }>;
-  /** What its user is to know of how it is measured. */
+  /** Remarks for the user about how it is measured. */
   readonly notes?: readonly string[];
-  /** What it says of itself, null for a server that does not. */
+  /** What the server says at GET /; null if it does not identify itself. */
   readonly identity: Identity | null;
   /** Its first process, and the clocks of all that works for it, if they can be read here (Linux); null elsewhere. */
   readonly pid: number | null;
@@ -35,7 +35,7 @@ export interface Target {
   stop(): Promise<void>;
 }
 
-/** Then there is no line to it. */
+/** Whether a target runs on this machine, so that there is no line to it. */
 export const isStartedHere = ({ pid, startupMs }: Target): boolean => pid !== null && startupMs !== null;
 
 /** A database and a pooler before it, each with its children; null if there is none, or it cannot be seen. */
@@ -58,9 +58,9 @@ export function clocksOf(pid: number, group: string | null, { database, pooler }
 export interface Reading {
   readonly cpuUs: number;
   readonly rssBytes: number | null;
-  /** How long a CPU quota kept it from running; null where that cannot be seen. */
+  /** How long a CPU quota kept it from running; null if that cannot be seen. */
   readonly throttledMs: number | null;
-  /** How many it can keep busy. */
+  /** Number of cores that it can keep busy. */
   readonly cores: number;
 }
 
@@ -142,7 +142,7 @@ export async function readItself(url: string, signal: AbortSignal, insecure = fa
   return identity && { cpuUs: identity.cpuUs, rssBytes: identity.rssBytes, throttledMs: null, cores: identity.workers };
 }
 
-/** @returns what a server says it is and has used, null where it answers something else. */
+/** @returns what a server says it is and has used, null if it answers something else. */
 export async function readIdentity(url: string, signal: AbortSignal, insecure = false): Promise<Identity | null> {
   const { body } = await ask({ url: `${url}/`, insecure }, signal);
   try {

@@ -46,5 +46,5 @@ async function reachable({ url, insecure = false }: UrlSpec, signal: AbortSignal
 export async function nameAt({ url, insecure }: UrlSpec, signal: AbortSignal): Promise<string> {
   const identity = await readIdentity(url, signal, insecure);
   if (identity) return identity.server;
-  throw new UsageError(`${url}/ does not say what server it is: say it with --name NAME`);
+  throw new UsageError(`${url}/ does not name the server: give --name NAME`);
 }

@@ -3,7 +3,7 @@ import type { MainEffect } from "../../judge/effects.ts";
 import { shortOf, warmingWords, word } from "../format.ts";
 import type { Endpoint } from "../report.ts";
 
-/** Where and how wide a chart is drawn; `document` where there is no browser. */
+/** Where and how wide a chart is drawn; `document` if there is no browser. */
 export interface Canvas {
   readonly width: number;
   readonly document?: Document;

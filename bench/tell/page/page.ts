@@ -10,7 +10,7 @@ const { endpoints, percentiles } = JSON.parse(document.getElementById("data")?.t
 const form = document.getElementById("filters") as HTMLFormElement;
 const all = <T extends Element>(selector: string) => [...document.querySelectorAll<T>(selector)];
 
-/** Chosen values of a group of boxes; all of them where none is ticked. */
+/** Chosen values of a group of boxes; all of them if none is ticked. */
 function chosen(group: string): Set<string> {
   const boxes = all<HTMLInputElement>(`input[name="${group}"]`);
   const ticked = boxes.filter(({ checked }) => checked);
@@ -57,7 +57,12 @@ function drawAll(): void {
   }
 }
 
-/** `#latency&endpoint=/plain&runtime=bun`: the part of the page, then what is chosen. */
+const mine = document.getElementById("mine") as HTMLFormElement;
+const given = (name: string) => mine.elements.namedItem(name) as HTMLInputElement;
+/** Numbers of the calculator. */
+const NUMBERS = ["rate", "own", "cores"];
+
+/** `#latency&endpoint=/plain&runtime=bun&rate=200`: the part of the page, then what is chosen, then numbers of the calculator. */
 function readAddress(): void {
   const [view = "", ...choices] = decodeURIComponent(location.hash.slice(1)).split("&");
   endpointSelect.value = firstEndpoint;
@@ -65,9 +70,11 @@ function readAddress(): void {
   for (const choice of choices) {
     const [name = "", value = ""] = choice.split("=");
     if (name === "endpoint") endpointSelect.value = value;
+    if (NUMBERS.includes(name)) given(name).value = value;
     for (const box of all<HTMLInputElement>(`input[name="${name}"]`)) if (box.value === value) box.checked = true;
   }
   drawAll();
+  drawMine();
   if (view) document.getElementById(view)?.scrollIntoView();
 }
 
@@ -75,34 +82,34 @@ function writeAddress(): void {
   const [view = ""] = location.hash.slice(1).split("&");
   const ticked = all<HTMLInputElement>("#filters input:checked").map(({ name, value }) => `${name}=${value}`);
   const one = endpointChosen();
+  const numbers = NUMBERS.map(given).flatMap(({ name, value, defaultValue }) =>
+    value === defaultValue ? [] : [`${name}=${value}`],
+  );
   history.replaceState(
     null,
     "",
-    `#${[view, ...(one === firstEndpoint ? [] : [`endpoint=${one}`]), ...ticked].join("&")}`,
+    `#${[view, ...(one === firstEndpoint ? [] : [`endpoint=${one}`]), ...ticked, ...numbers].join("&")}`,
   );
   for (const link of all<HTMLAnchorElement>("nav a"))
     link.hash = [link.dataset.view, ...location.hash.split("&").slice(1)].join("&");
 }
 
-const mine = document.getElementById("mine") as HTMLFormElement;
-const VPS_CORES = 4;
-
 /** What the servers need of the reader's machine. */
 function drawMine(): void {
-  const value = (name: string) => (mine.elements.namedItem(name) as HTMLInputElement).value;
-  const rows = endpoints.find(({ endpoint }) => endpoint === value("path"))?.rows ?? [];
+  const number = (name: string) => Number(given(name).value);
+  const rows = endpoints.find(({ endpoint }) => endpoint === given("path").value)?.rows ?? [];
   const lines = rows
     .flatMap(({ name, cpuUsPerRequest, twinOf }) =>
       cpuUsPerRequest && !twinOf ? [{ name, us: cpuUsPerRequest.estimate }] : [],
     )
     .map(({ name, us }) => ({
       name,
-      cores: Number(value("rate")) * (us / 1e6 + Number(value("own")) / 1e3),
+      cores: number("rate") * (us / 1e6 + number("own") / 1e3),
     }))
     .sort((a, b) => a.cores - b.cores)
     .map(({ name, cores }) => {
       const row = document.createElement("tr");
-      for (const text of [name, percent(cores), percent(cores / VPS_CORES)]) {
+      for (const text of [name, percent(cores), percent(cores / number("cores"))]) {
         const cell = document.createElement(row.childElementCount === 0 ? "th" : "td");
         cell.textContent = text;
         if (cell.tagName === "TH") cell.setAttribute("scope", "row");
@@ -112,9 +119,11 @@ function drawMine(): void {
     });
   mine.querySelector("tbody")?.replaceChildren(...lines);
 }
-mine.addEventListener("input", drawMine);
+mine.addEventListener("input", () => {
+  writeAddress();
+  drawMine();
+});
 mine.addEventListener("submit", (event) => event.preventDefault());
-drawMine();
 
 form.addEventListener("change", () => {
   writeAddress();
