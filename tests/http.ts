@@ -50,7 +50,7 @@ export async function expectHeaders(
 export const mediaType = (response: Response) => response.headers.get("content-type")?.split(";")[0];
 
 export interface Answer {
-  /** 0 where there was none in time. */
+  /** 0 if there was none in time. */
   readonly status: number;
   readonly text: string;
   readonly retryAfter: string | null;

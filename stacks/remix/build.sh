@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs the packages and makes build/, which server.ts serves; where nothing has changed, that is a moment.
+# Installs the packages and makes build/, which server.ts serves; if nothing has changed, that takes a moment.
 set -eu
 cd "$(dirname "$0")"
 # shellcheck source=stacks/toolchain.sh

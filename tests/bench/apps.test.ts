@@ -144,7 +144,7 @@ if (burn > 0) setInterval(() => { for (const until = usedMs() + burn; usedMs() <
   expect(idle.output).toContain("MB per 1,000 idle");
 });
 
-/** Answers 503 where more than so many are waiting. */
+/** Answers 503 if more than so many are waiting. */
 const CROWDED = `
 const { createServer } = require("node:http");
 let waiting = 0;

@@ -56,7 +56,7 @@ describeIf(works("docker", "info"), "no Docker engine answers", "image", () => {
       const identity = await readIdentity(url, never);
       expect(identity).toMatchObject({ server, workers: 1, pid: 1 });
       await verify({ name: server, url }, ENDPOINTS, never);
-      docker("stop", "--time", "5", id); // 137 where it had to be killed
+      docker("stop", "--time", "5", id); // 137 if it had to be killed
       expect(docker("inspect", "-f", "{{.State.ExitCode}}", id)).toBe("0");
       expect(docker("logs", id)).toBe("");
     });

@@ -241,7 +241,7 @@ export function contentSuite(name: string, workers: number, server: () => Server
     expect((await ask({ ...remove(id), headers: typed("application/json") })).status).toBe(204);
   });
 
-  test("an id is made where none is given", async () => {
+  test("an id is made if none is given", async () => {
     const odd = [post(draft(), typed('Application/JSON ; charset="UTF-8"')), post(`\ufeff ${draft()}\n`)];
     const usual = [post(draft(), typed("application/json;charset=utf-8")), chunked(post(draft()))];
     const made = await Promise.all([...usual, ...(exact ? odd : [])].map((asked) => must(201, asked)));

@@ -138,7 +138,7 @@ const asked = fc.record({
   header: fc.oneof(fc.constant("text/html"), fc.stringMatching(/^[!-~]{1,60}$/)),
 });
 
-/** @returns what it is the JSON of, undefined where it is none. */
+/** @returns what it is the JSON of, undefined if it is none. */
 function jsonOf(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString());

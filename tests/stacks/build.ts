@@ -21,7 +21,7 @@ export type Named = Stack & { readonly server: string };
 
 /**
  * Skips those whose toolchain is missing, and says so.
- * @param isMeant of a runtime @returns the stacks that have a workload @throws where a build fails for another reason than a missing toolchain
+ * @param isMeant of a runtime @returns the stacks that have a workload @throws if a build fails for another reason than a missing toolchain
  */
 export function stacksOf(workload: string, isMeant = (_runtime: string) => true): readonly Named[] {
   const builds: Builds = existsSync(BUILDS_FILE) ? JSON.parse(readFileSync(BUILDS_FILE, "utf8")) : buildFolders();

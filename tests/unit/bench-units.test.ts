@@ -143,7 +143,7 @@ describe("plan", () => {
     }
   });
 
-  test("where contents are kept, it may be another store, with settings", () => {
+  test("if contents are kept, it may be another store, with settings", () => {
     const env = (text: string) => parseTarget(text, SERVERS, "content").env;
     expect(env("bun-hono")).toEqual({ SERVER: "bun-hono", STORE: "sqlite" });
     expect(env("bun-hono@memory")).toEqual({ SERVER: "bun-hono", STORE: "memory" });
@@ -161,7 +161,7 @@ describe("plan", () => {
     }
   });
 
-  test("a setting of the server itself is had in any workload, one of a store where there is one", () => {
+  test("a setting of the server itself is had in any workload, one of a store if there is one", () => {
     expect(parseTarget("elixir-phoenix+busywait=true", SERVERS).env).toEqual({
       SERVER: "elixir-phoenix",
       BUSY_WAIT: "true",

@@ -124,7 +124,7 @@ describeIf(mounted(), "a file system of 1 MB cannot be mounted without root", "a
   });
 });
 
-test("a progress bar where somebody looks", () => {
+test("a progress bar on a terminal", () => {
   const { stdout, status } = spawnSync("script", [
     "-qec",
     createdb(join(folder, "bar.db"), "--rows", "50000").join(" "),

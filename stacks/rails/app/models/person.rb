@@ -11,7 +11,7 @@ class Person < ApplicationRecord
       find_by(id:) || raise("#{table_name} has lost its row #{id}")
     end
 
-    # Ends the program with one line where the database is not what createdb.ts writes.
+    # Ends the program with one line if the database is not what createdb.ts writes.
     def check
       [Person5, Person30].each(&:id_range)
     rescue ActiveRecord::ActiveRecordError, SQLite3::Exception, RuntimeError => e
