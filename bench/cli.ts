@@ -165,7 +165,9 @@ const compareCommand = withOptions(program.command("compare"), PAIR_ENDPOINTS)
   .description("compares two servers, or two commits of an app, until it can tell which needs less CPU time")
   .argument("[servers...]", "two servers: of the matrix, an app named by --start, or a URL")
   .addOption(workloadOption(Object.keys(WORKLOADS)))
-  .option("--name <names>", "names of the servers at URLs, if GET / does not give them, as A,B", (text) => text.split(","))
+  .option("--name <names>", "names of the servers at URLs, if GET / does not give them, as A,B", (text) =>
+    text.split(","),
+  )
   .option("--seconds <n>", "time limit per endpoint (default: 120, with --fail-above 60)", number(1, 36_000, false))
   .option(
     "--ref <commit>",

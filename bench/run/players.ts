@@ -41,6 +41,8 @@ const WINDOW_LATENCIES = 1;
 const WAITING_LATENCIES = 4;
 const LEAST_WINDOW_MS = 25;
 const MOST_WINDOW_MS = 2_000;
+/** All windows of a round together: Node closes connections that are idle for 5 s. */
+const MOST_ROUND_MS = 4_000;
 /** Over a line, or if the clocks of its processes cannot be read. */
 const DISTANT_WINDOW_MS = 1_000;
 /** Longer than any pause: what is in flight then would count as an error. */
@@ -95,7 +97,8 @@ async function playWith(
     quietMs: target.clocks === null ? 2 * unloadedMs : unloadedMs >= WAITING_MS ? 1.5 * unloadedMs : 0,
   };
   const key = `${target.name} ${scenario.name}`;
-  const windowMs = session.windowMs.get(key) ?? (await windowFor(turn, { connections, size, unloadedMs }));
+  const windowMs =
+    session.windowMs.get(key) ?? (await windowFor(turn, { connections, size, unloadedMs, players: session.up.length }));
   session.windowMs.set(key, windowMs);
   const rest = restOf(target);
   return {
@@ -132,13 +135,19 @@ async function playWith(
 /** Tries one window to see how long answers take under load. @returns the length of the next ones, ms */
 async function windowFor(
   turn: Turn,
-  { connections, size, unloadedMs }: { connections: number; size: number; unloadedMs: number },
+  {
+    connections,
+    size,
+    unloadedMs,
+    players,
+  }: { connections: number; size: number; unloadedMs: number; players: number },
 ): Promise<number> {
   const least = turn.clocks === null ? DISTANT_WINDOW_MS : LEAST_WINDOW_MS;
+  const most = Math.min(MOST_WINDOW_MS, MOST_ROUND_MS / players);
   const { seconds, work } = await playWindow(turn, least);
   const latencyMs = Math.max(unloadedMs, (connections * seconds * 1e3 * size) / Math.max(work, size));
   const wanted = latencyMs * (turn.quietMs > 0 ? WAITING_LATENCIES : WINDOW_LATENCIES);
-  return Math.min(MOST_WINDOW_MS, Math.max(least, wanted));
+  return Math.max(least, Math.min(most, wanted));
 }
 
 /** Bytes of a request that is encrypted or a transaction, guessed until its generator has counted the requests. */

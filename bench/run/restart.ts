@@ -111,10 +111,14 @@ async function startOf(session: Session, spec: TargetSpec): Promise<Target> {
   return session.start(spec, cores, signal, await session.stores.open(spec.env, cores));
 }
 
+/** Servers close connections that are idle for longer, Node after 5 s: until all generators run, those that do get a window now and then. */
+const MOST_REST_MS = 2_000;
+
 async function measureScenario(session: Session, restart: number, scenario: Scenario): Promise<void> {
   const { manifest, progress } = session;
   const alive = session.up.filter(({ name }) => !hasFailed(session, restart, scenario, name));
   const players: Player[] = [];
+  let since = session.now();
   try {
     progress.now(`restart ${restart} ${scenario.name}: warm-up`);
     for (const target of randomOf(manifest.plan.seed, restart).shuffle(alive)) {
@@ -122,12 +126,16 @@ async function measureScenario(session: Session, restart: number, scenario: Scen
         session.player(session, { restart, scenario, target }),
       );
       if (player) players.push(player);
+      if (session.now() - since > MOST_REST_MS && isPaused(manifest.plan, scenario)) {
+        for (const one of players) await one.play();
+        since = session.now();
+      }
     }
     progress.now(`restart ${restart} ${scenario.name}: turns`);
     const played = await playRounds(session, restart, scenario, players);
+    await keepTurns(session, restart, scenario, played);
     if (isPaused(manifest.plan, scenario))
       await sliceEach(session, restart, slicedAs(session, scenario, played), players);
-    await keepTurns(session, restart, scenario, played);
   } finally {
     // What was interrupted, or failed, leaves no generator, and nothing that one has created.
     await Promise.all(players.map((player) => player.end().catch(() => {})));
@@ -320,9 +328,10 @@ async function keepTurns(session: Session, restart: number, scenario: Scenario, 
   const { manifest, results } = session;
   const { players, rounds, first } = of;
   const all: Window[] = [];
-  for (const player of players) {
+  // At once, because the last would have lost its connections until it is its turn.
+  const ends = await Promise.all(players.map(async (player) => ({ player, ...(await player.end()) })));
+  for (const { player, requests, errors, failed, closed, workPerRequest, restUsPerSecond } of ends) {
     const { target } = player;
-    const { requests, errors, failed, closed, workPerRequest, restUsPerSecond } = await player.end();
     const common = { restart, scenario: scenario.name, name: target.name };
     if (errors > 0) await remarkFailures(session, target, scenario, { requests, errors, failed });
     if (closed > 0) {

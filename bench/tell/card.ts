@@ -18,7 +18,17 @@ import {
   word,
 } from "./format.ts";
 import { type Endpoint, kindOf, type Report } from "./report.ts";
-import { atRest, capacities, circumstances, gone, limits, promises, splitChoicesOf, twinSays } from "./sentences.ts";
+import {
+  atRest,
+  capacities,
+  circumstances,
+  gone,
+  limits,
+  promises,
+  remarksOf,
+  splitChoicesOf,
+  twinSays,
+} from "./sentences.ts";
 import { render } from "./text.ts";
 
 /** The card says how much of the cores' time the host or other processes used, if it is more than this. */
@@ -60,7 +70,7 @@ export function card(report: Report): Line[] {
       })),
     ),
     ...gone(findings),
-    ...findings.remarks,
+    ...remarksOf(findings),
     ...circumstances(findings),
     ...promises(manifest),
     ...atRest(findings),
@@ -117,7 +127,7 @@ function cardOfOne(report: Report): Line[] {
     ...limits(endpoints),
     ...circumstances({ ...findings, unranked: [] }),
     ...gone(findings),
-    ...findings.remarks,
+    ...remarksOf(findings),
     ...promises(manifest),
     ...notWarm(report),
     ...noise(report),
@@ -138,7 +148,7 @@ export function tiles(report: Report): { title: string; lines: string[] }[] {
         restarts(report),
         ...twinSays(findings),
         ...gone(findings),
-        ...findings.remarks,
+        ...remarksOf(findings),
         ...notWarm(report),
         ...noise(report),
         ...precision(endpoints),

@@ -14,6 +14,18 @@ export const gone = ({ left }: Findings): string[] =>
     return `${name} is left out since restart ${restart}: it was gone ${at}: ${reason}`;
   });
 
+/** A run of many servers may have one remark for each. */
+const MOST_REMARKS = 4;
+
+/** What the run said of how targets are measured: the first remarks, and how many more there are. */
+export const remarksOf = ({ remarks }: Findings): string[] =>
+  remarks.length <= MOST_REMARKS
+    ? [...remarks]
+    : [
+        ...remarks.slice(0, MOST_REMARKS - 1),
+        `and ${remarks.length - MOST_REMARKS + 1} more remarks, in the .json file of the run`,
+      ];
+
 /** What servers use while they are idle. */
 export const atRest = ({ busyAtRest }: Findings): string[] =>
   busyAtRest.length === 0

@@ -56,6 +56,27 @@ describe("a run", () => {
     expect(short.manifest.seconds.total).toBeGreaterThan(1);
   });
 
+  test("leaves no server idle, and its connections to be closed, while the generators of others start", async () => {
+    const session = await simulate(planOf(THREE, ["/plain"]), newFile(), { cost: known, noise: QUIET });
+    let late = 0;
+    const now = () => session.now() + late;
+    const idle: number[] = [];
+    const player: Session["player"] = async (of, game) => {
+      late += 3_000;
+      const one = await session.player(of, game);
+      let since = now();
+      const play = async (ms?: number) => {
+        idle.push(now() - since);
+        const played = await one.play(ms);
+        since = now();
+        return played;
+      };
+      return { ...one, play };
+    };
+    await measure({ ...session, now, player }, { seconds: 1 });
+    expect(Math.max(...idle)).toBeWithin(3_000, 3_500);
+  });
+
   test("gives every server a window in each round, in an order of its own, and a slice in each restart", async () => {
     const session = await measured({ cost: known, noise: NOISY });
     const { windows, slices, manifest, results } = session;
