@@ -1,5 +1,6 @@
 /** What a run says in about fifteen lines: who needs least, what a choice costs, whether it matters, what the run cannot see. */
 
+import { SERVERS } from "../ask/targets.ts";
 import { parseCpuList } from "../host/cores.ts";
 import type { Findings } from "../judge/findings.ts";
 import { UNRANKED } from "../judge/verdict.ts";
@@ -361,11 +362,14 @@ export function recommendation(report: Report): string[] {
   ];
 }
 
-/** What each choice of one kind costs by this run: in sentences, as Markdown. @param about what they begin with */
-export const choicesSay = ({ endpoints }: Report, of: Choice["factor"], about: string): string[] =>
-  comparedChoices(endpoints).flatMap((choice) =>
-    choice.factor === of ? [`**${about}**: ${comparisonOf(choice)}`] : [],
-  );
+/** What each choice of one kind costs servers of the matrix by this run: in sentences, as Markdown. @param about what they begin with */
+export function choicesSay({ endpoints }: Report, of: Choice["factor"], about: string): string[] {
+  const rows = endpoints.flatMap(({ rows }) => rows);
+  const matrix = new Set(rows.flatMap(({ name, server }) => (server && SERVERS.includes(server) ? [name] : [])));
+  return comparedChoices(endpoints)
+    .filter(({ factor, seen }) => factor === of && seen.some(({ pairs }) => pairs.some(([to]) => matrix.has(to))))
+    .map((choice) => `**${about}**: ${comparisonOf(choice)}`);
+}
 
 /** `Bun + bun:sqlite needs 4–20 % less CPU time per request than Node + better-sqlite3 (significant at 8 of 8 endpoints).` */
 function comparisonOf(choice: Choice): string {
