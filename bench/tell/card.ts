@@ -317,9 +317,12 @@ const LITTLE = 0.1;
 
 /** What the runtime and the frameworks cost: the subject, and a sentence about it. */
 function costs(all: readonly Choice[]): (readonly [about: string, text: string])[] {
-  const runtimes = all.flatMap((choice) =>
-    choice.factor === "runtime" ? [["Runtime", comparisonOf(choice)] as const] : [],
-  );
+  const runtimes = all.flatMap((choice) => {
+    if (choice.factor !== "runtime") return [];
+    const [to, from] = namesOf(choice);
+    const shown = `significant at ${choice.different} of ${choice.compared.length} endpoints`;
+    return [["Runtime", `${to} needs ${extentOf(choice)} CPU time per request than ${from} (${shown}).`] as const];
+  });
   const frameworks = Map.groupBy(
     all.filter(({ factor }) => factor === "framework"),
     ({ on }) => on,
@@ -362,19 +365,14 @@ export function recommendation(report: Report): string[] {
   ];
 }
 
-/** What each choice of one kind costs servers of the matrix by this run: in sentences, as Markdown. @param about what they begin with */
+/** What each choice of one kind costs servers of the matrix by this run: a sentence in Markdown, if there is one. @param about what it begins with */
 export function choicesSay({ endpoints }: Report, of: Choice["factor"], about: string): string[] {
   const rows = endpoints.flatMap(({ rows }) => rows);
   const matrix = new Set(rows.flatMap(({ name, server }) => (server && SERVERS.includes(server) ? [name] : [])));
-  return comparedChoices(endpoints)
-    .filter(({ factor, seen }) => factor === of && seen.some(({ pairs }) => pairs.some(([to]) => matrix.has(to))))
-    .map((choice) => `**${about}**: ${comparisonOf(choice)}`);
-}
-
-/** `Bun + bun:sqlite needs 4–20 % less CPU time per request than Node + better-sqlite3 (significant at 8 of 8 endpoints).` */
-function comparisonOf(choice: Choice): string {
-  const [to, from] = namesOf(choice);
-  return `${to} needs ${extentOf(choice)} CPU time per request than ${from} (significant at ${choice.different} of ${choice.compared.length} endpoints).`;
+  const chosen = comparedChoices(endpoints).filter(
+    ({ factor, seen }) => factor === of && seen.some(({ pairs }) => pairs.some(([to]) => matrix.has(to))),
+  );
+  return chosen.length > 0 ? [`**${about}**, CPU time per request: ${chosen.map(sentence).join("; ")}.`] : [];
 }
 
 /** `18–47 % less`, of changes in percent. */
