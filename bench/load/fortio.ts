@@ -117,7 +117,12 @@ function argumentsOf(asked: Asked): string[] {
       ([name, value]) => ["-H", `${name}: ${value}`],
     ),
     ...(insecure ? ["-k"] : []),
-    ...(mayClose ? ["-httpccch"] : []),
+    // A server that says after how many requests leaves the closing to its client, as Node does with maxRequestsPerSocket.
+    ...(answer?.perConnection
+      ? ["-connection-reuse", `${answer.perConnection}:${answer.perConnection}`]
+      : mayClose
+        ? ["-httpccch"]
+        : []),
     ...(answer && answer.bytes > BUFFER_KB * 512 ? ["-httpbufferkb", String(Math.ceil(answer.bytes / 512))] : []),
     ...(milliseconds > TIMEOUT_MS ? ["-timeout", `${milliseconds}ms`] : []),
   ];

@@ -21,7 +21,15 @@ export interface Asked extends Partial<Omit<Request, "path" | "status">> {
   /** Looks whether an answer says that the connection is closed: ours never do. */
   readonly mayClose?: boolean;
   /** How large and how slow the answers were that were seen before the load. */
-  readonly answer?: { readonly bytes: number; readonly ms: number };
+  readonly answer?: Seen;
+}
+
+/** What was seen of the answers to a request. */
+export interface Seen {
+  readonly bytes: number;
+  readonly ms: number;
+  /** After so many requests the server wants a connection to be closed, as it says in the header Keep-Alive; absent if it does not. */
+  readonly perConnection?: number | undefined;
 }
 
 /** @returns the bytes of a body; undefined if there is none. */

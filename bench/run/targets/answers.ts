@@ -93,7 +93,13 @@ function refusal(name: string, what: string, answer: Answer, statuses: readonly 
 function keep(answers: NonNullable<Target["answers"]>, endpoint: string, { headers, body, ms }: Answer): void {
   const before = answers.get(endpoint);
   const bytes = body.length + JSON.stringify(headers).length;
-  answers.set(endpoint, { bytes: Math.max(bytes, before?.bytes ?? 0), ms: Math.max(ms, before?.ms ?? 0) });
+  // Some count down: the first answer has the whole number.
+  const most = /\bmax=(\d+)/.exec(headers["keep-alive"] ?? "")?.[1];
+  answers.set(endpoint, {
+    bytes: Math.max(bytes, before?.bytes ?? 0),
+    ms: Math.max(ms, before?.ms ?? 0),
+    perConnection: before?.perConnection ?? (Number(most) || undefined),
+  });
 }
 
 /** @throws UsageError if a request that others need fails */
