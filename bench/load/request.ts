@@ -21,11 +21,11 @@ export interface Asked extends Partial<Omit<Request, "path" | "status">> {
   /** Looks whether an answer says that the connection is closed: ours never do. */
   readonly mayClose?: boolean;
   /** How large and how slow the answers were that were seen before the load. */
-  readonly answer?: Seen;
+  readonly answer?: AnswersSeen;
 }
 
 /** What was seen of the answers to a request. */
-export interface Seen {
+export interface AnswersSeen {
   readonly bytes: number;
   readonly ms: number;
   /** After so many requests the server wants a connection to be closed, as it says in the header Keep-Alive; absent if it does not. */

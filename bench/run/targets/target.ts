@@ -4,7 +4,7 @@ import type { Identity } from "../../../shared/identity.ts";
 import type { AppSettings, TargetSpec } from "../../ask/targets.ts";
 import { meterOf, together } from "../../host/meter.ts";
 import { ask } from "../../load/ask.ts";
-import type { Requests, Seen } from "../../load/request.ts";
+import type { AnswersSeen, Requests } from "../../load/request.ts";
 import type { Clocks } from "../turns.ts";
 import { isAnswered, words } from "./answers.ts";
 
@@ -16,7 +16,7 @@ export interface Target {
   /** What is asked at endpoints, if it is not what their name says; set when it is up, as some values may be its own. */
   requests?: Requests;
   /** Endpoint -> how large and how slow its answers were before the load. */
-  answers?: Map<string, Seen>;
+  answers?: Map<string, AnswersSeen>;
   /** Remarks for the user about how it is measured. */
   readonly notes?: readonly string[];
   /** What the server says at GET /; null if it does not identify itself. */
