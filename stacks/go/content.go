@@ -41,7 +41,6 @@ type content struct {
 	UpdatedAt string `json:"updated_at"`
 }
 
-// fields are what the columns of a row are scanned into.
 func (c *content) fields() []any {
 	data := (*[]byte)(&c.Data)
 	return []any{&c.ID, &c.Title, &c.Body, &c.Author, &c.Status, data, &c.CreatedAt, &c.UpdatedAt}
