@@ -88,12 +88,15 @@ export interface Stack {
   readonly settings?: Readonly<Record<string, string>>;
   /** Whether it runs as WORKERS processes; others, by default, use every core by threads. */
   readonly processes: boolean;
+  /** Reads only, if it does not say. */
   readonly workloads: readonly string[];
 }
 
+const UNSAID = { plain: false, clients: [], processes: false, workloads: ["read"] };
+
 /** Name -> stack; beside the matrix, and measured if it is asked for. */
 export const STACKS: Readonly<Record<string, Stack>> = Object.fromEntries(
-  Object.entries(stacks).map(([name, stack]) => [name, { plain: false, clients: [], processes: false, ...stack }]),
+  Object.entries(stacks).map(([name, stack]) => [name, { ...UNSAID, ...stack }]),
 );
 
 /** @returns the stack of this name; undefined for a server of the matrix, and for what every object has. */

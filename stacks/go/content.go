@@ -41,7 +41,6 @@ type content struct {
 	UpdatedAt string `json:"updated_at"`
 }
 
-// fields are what the columns of a row are scanned into.
 func (c *content) fields() []any {
 	data := (*[]byte)(&c.Data)
 	return []any{&c.ID, &c.Title, &c.Body, &c.Author, &c.Status, data, &c.CreatedAt, &c.UpdatedAt}
@@ -68,9 +67,9 @@ type page struct {
 func contentRoutes(mux *http.ServeMux, s stored) {
 	mux.Handle("POST /content", s.answer(http.StatusCreated, createContent))
 	mux.Handle("GET /content", s.answer(http.StatusOK, listContents))
-	mux.Handle("GET /content/{id}", s.answer(http.StatusOK, readContent))
-	mux.Handle("PUT /content/{id}", s.answer(http.StatusOK, updateContent))
-	mux.Handle("DELETE /content/{id}", s.answer(http.StatusNoContent, removeContent))
+	mux.Handle("GET /content/{id}", s.answer(http.StatusOK, withID(readContent)))
+	mux.Handle("PUT /content/{id}", s.answer(http.StatusOK, withID(updateContent)))
+	mux.Handle("DELETE /content/{id}", s.answer(http.StatusNoContent, withID(removeContent)))
 	mux.Handle("GET /users", s.answer(http.StatusOK, listUsers))
 	mux.Handle("POST /users", s.answer(http.StatusCreated, addUser))
 }
@@ -92,19 +91,22 @@ func createContent(ctx context.Context, db database, r *http.Request) (any, erro
 	return c, err
 }
 
-func readContent(ctx context.Context, db database, r *http.Request) (any, error) {
-	id, err := idOf(r)
-	if err != nil {
-		return nil, err
+// withID checks the id in the path.
+func withID(handle func(context.Context, database, *http.Request, string) (any, error)) storedHandler {
+	return func(ctx context.Context, db database, r *http.Request) (any, error) {
+		id := r.PathValue("id")
+		if err := checkULID("id", id); err != nil {
+			return nil, err
+		}
+		return handle(ctx, db, r, id)
 	}
+}
+
+func readContent(ctx context.Context, db database, _ *http.Request, id string) (any, error) {
 	return queryOne(ctx, db, (*content).fields, "SELECT * FROM content WHERE id = $1", id)
 }
 
-func updateContent(ctx context.Context, db database, r *http.Request) (any, error) {
-	id, err := idOf(r)
-	if err != nil {
-		return nil, err
-	}
+func updateContent(ctx context.Context, db database, r *http.Request, id string) (any, error) {
 	d := defaultDraft()
 	if err := readJSON(r, &d); err != nil {
 		return nil, err
@@ -117,11 +119,7 @@ func updateContent(ctx context.Context, db database, r *http.Request) (any, erro
 		d.Title, d.Body, d.Author, d.Status, string(d.Data), now(), id)
 }
 
-func removeContent(ctx context.Context, db database, r *http.Request) (any, error) {
-	id, err := idOf(r)
-	if err != nil {
-		return nil, err
-	}
+func removeContent(ctx context.Context, db database, _ *http.Request, id string) (any, error) {
 	changed, err := db.exec(ctx, "DELETE FROM content WHERE id = $1", id)
 	if err == nil && changed == 0 {
 		return nil, errNotFound
@@ -175,11 +173,6 @@ func checkULID(name, text string) error {
 		return nil
 	}
 	return httpError{http.StatusBadRequest, fmt.Sprintf("%s must be a ULID, not %q", name, text)}
-}
-
-func idOf(r *http.Request) (string, error) {
-	id := r.PathValue("id")
-	return id, checkULID("id", id)
 }
 
 // defaultDraft has what counts for fields that a client does not send.

@@ -71,6 +71,8 @@ func queryOne[T any](
 	return all[0], nil
 }
 
+type storedHandler func(context.Context, database, *http.Request) (any, error)
+
 // stored makes handlers of what needs the database.
 type stored struct {
 	open func() (database, error)
@@ -80,7 +82,7 @@ type stored struct {
 
 // answer is the function of that name. A client that goes away ends no statement, as in the other servers: it would cost a
 // connection.
-func (s stored) answer(status int, handle func(context.Context, database, *http.Request) (any, error)) http.Handler {
+func (s stored) answer(status int, handle storedHandler) http.Handler {
 	return http.MaxBytesHandler(answer(status, func(r *http.Request) (any, error) {
 		db, err := s.open()
 		if err != nil {

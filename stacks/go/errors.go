@@ -25,15 +25,9 @@ type httpError struct {
 func (e httpError) Error() string { return e.message }
 
 var (
-	errNotJSON        = httpError{http.StatusBadRequest, "the body is not valid JSON"}
-	errNotFound       = httpError{http.StatusNotFound, "not found"}
-	errConflict       = httpError{http.StatusConflict, "there is one of this id already"}
-	errBalanceTooMuch = httpError{http.StatusConflict, "a balance would be too large"}
-	errBodyTooLarge   = httpError{http.StatusRequestEntityTooLarge, fmt.Sprintf("the body is larger than %d bytes", bodyBytes)}
-	errContentType    = httpError{http.StatusUnsupportedMediaType, "the body must be application/json"}
-	errInternal       = httpError{http.StatusInternalServerError, "internal error"}
-	errUnavailable    = httpError{http.StatusServiceUnavailable, "the store cannot be reached"}
-	errFull           = httpError{http.StatusInsufficientStorage, "the store is full"}
+	errNotFound    = httpError{http.StatusNotFound, "not found"}
+	errInternal    = httpError{http.StatusInternalServerError, "internal error"}
+	errUnavailable = httpError{http.StatusServiceUnavailable, "the store cannot be reached"}
 )
 
 func invalid(format string, parts ...any) error {
@@ -51,13 +45,13 @@ func httpErrorOf(err error) httpError {
 	code := sqliteCodeOf(err)
 	switch {
 	case state == "23505", code == sqlite3.ErrConstraint:
-		return errConflict
+		return httpError{http.StatusConflict, "there is one of this id already"}
 	case state == "P0002": // no data found, of the function tpcb
 		return errNotFound
 	case state == "22003":
-		return errBalanceTooMuch
+		return httpError{http.StatusConflict, "a balance would be too large"}
 	case state == "53100", code == sqlite3.ErrFull:
-		return errFull
+		return httpError{http.StatusInsufficientStorage, "the store is full"}
 	case slices.Contains([]string{"08", "40", "53", "57"}, class), code == sqlite3.ErrBusy, code == sqlite3.ErrIoErr, isLost(err):
 		return errUnavailable
 	}

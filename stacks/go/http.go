@@ -59,14 +59,14 @@ func send(w http.ResponseWriter, status int, contentType string, body []byte) {
 // readJSON reads the body of a request, which must have no other fields than into has.
 func readJSON(r *http.Request, into any) error {
 	if mediaType, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); mediaType != "application/json" {
-		return errContentType
+		return httpError{http.StatusUnsupportedMediaType, "the body must be application/json"}
 	}
 	text, err := io.ReadAll(r.Body)
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return errBodyTooLarge
+		return httpError{http.StatusRequestEntityTooLarge, fmt.Sprintf("the body is larger than %d bytes", bodyBytes)}
 	}
 	if err != nil || !utf8.Valid(text) || !json.Valid(text) {
-		return errNotJSON
+		return httpError{http.StatusBadRequest, "the body is not valid JSON"}
 	}
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()

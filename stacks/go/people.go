@@ -2,7 +2,6 @@ package main
 
 import (
 	"database/sql"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -126,12 +125,8 @@ func (t *table[T]) randomRows(size int) ([]T, error) {
 	rows := make([]T, size)
 	for i := range rows {
 		id := t.first + rand.Int64N(t.count)
-		err := t.byID.QueryRow(id).Scan(t.fields(&rows[i])...)
-		if errors.Is(err, sql.ErrNoRows) {
-			return nil, fmt.Errorf("%s has lost its row %d", t.name, id)
-		}
-		if err != nil {
-			return nil, err
+		if err := t.byID.QueryRow(id).Scan(t.fields(&rows[i])...); err != nil {
+			return nil, fmt.Errorf("row %d of %s: %w", id, t.name, err)
 		}
 	}
 	return rows, nil

@@ -31,8 +31,7 @@ def check_port(config: Config) -> None:
         listen(config).close()
     except OSError as error:
         taken = error.errno == errno.EADDRINUSE
-        code = errno.errorcode.get(error.errno or 0, error.strerror)
-        reason = "is taken" if taken else f"cannot be listened on ({code})"
+        reason = "is taken" if taken else f"cannot be listened on ({error.strerror})"
         raise UsageError(f"{config.host}:{config.port} {reason}: choose another with PORT or HOST") from error
 
 

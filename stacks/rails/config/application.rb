@@ -1,5 +1,3 @@
-# frozen_string_literal: true
-
 require_relative "boot"
 require_relative "settings"
 
@@ -12,10 +10,18 @@ Bundler.require(*Rails.groups)
 require_relative "../lib/json_exceptions"
 
 module HttpBenchmark
-  # What does not depend on the environment; the rest is in environments/production.rb.
+  # There is one environment, production.
   class Application < Rails::Application
     config.load_defaults 6.1
     config.api_only = true
+    config.cache_classes = true
+    config.eager_load = true
+    config.public_file_server.enabled = false
+    config.active_support.deprecation = :notify
+
+    # Nothing is logged per request.
+    config.log_level = :error
+    config.logger = ActiveSupport::Logger.new($stderr)
 
     # Only content-length and content-type are sent.
     config.action_dispatch.default_headers = {}

@@ -1,4 +1,2 @@
-# frozen_string_literal: true
-
 require_relative "application"
 Rails.application.initialize!

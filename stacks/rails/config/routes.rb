@@ -1,9 +1,7 @@
-# frozen_string_literal: true
-
 Rails.application.routes.draw do
   scope format: false, defaults: { format: :json } do
-    root "identity#show"
-    get "plain", to: "greetings#show"
+    root "home#identity"
+    get "plain", to: "home#plain"
     get "html-template", to: "pages#hi", defaults: { format: :html }
 
     with_options constraints: { size: %r{[^/]+} } do

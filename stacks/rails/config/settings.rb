@@ -1,5 +1,3 @@
-# frozen_string_literal: true
-
 # What environment variables set. A mistake ends the program with one line.
 module Settings
   # An integer from 1 to `most`.

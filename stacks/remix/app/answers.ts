@@ -1,8 +1,16 @@
-import type { LoaderFunctionArgs } from "react-router";
+import { createContext, type LoaderFunctionArgs } from "react-router";
 import { answerError } from "../../../shared/errors.ts";
 import { integer } from "../../../shared/input.ts";
 import { MAX_SIZE, type Table } from "../../../shared/people.ts";
-import { opened } from "./context.ts";
+import type { People } from "../../../shared/stores/people.ts";
+
+/** What server.ts has opened, for loaders. */
+export interface Opened {
+  readonly people: People;
+  readonly identity: () => Promise<object>;
+}
+
+export const opened = createContext<Opened>();
 
 /** Without its length given, a Response would be sent in chunks. */
 function respond(body: string, type: string, status = 200): Response {

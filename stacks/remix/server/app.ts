@@ -5,7 +5,7 @@ import { createRequestHandler } from "@react-router/express";
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from "express";
 import { RouterContextProvider } from "react-router";
 import { answerError, notFound } from "../../../shared/errors.ts";
-import { type Opened, opened } from "../app/context.ts";
+import { type Opened, opened } from "../app/answers.ts";
 
 /** React Router answers OPTIONS as GET, and other methods with 405. */
 const refuse: RequestHandler = ({ method }, _response, next) => {

@@ -1,7 +1,11 @@
+use actix_web::{HttpResponse, ResponseError};
+use axum::{Json, http, response::IntoResponse};
+use rocket::response::Responder;
 use serde::Serialize;
+use strum::Display;
 
 /// Why a request is not answered with 2xx.
-#[derive(Debug)]
+#[derive(Debug, Display)]
 pub enum Failure {
     /// The request is at fault: the status of the answer, and what is wrong.
     Refused(u16, String),
@@ -63,5 +67,34 @@ impl Failure {
 impl<E: Into<anyhow::Error>> From<E> for Failure {
     fn from(cause: E) -> Self {
         Self::Internal(cause.into())
+    }
+}
+
+impl ResponseError for Failure {
+    fn status_code(&self) -> actix_web::http::StatusCode {
+        actix_web::http::StatusCode::from_u16(self.status()).expect("a failure has a status")
+    }
+
+    fn error_response(&self) -> HttpResponse {
+        let mut response = HttpResponse::build(self.status_code());
+        if let Some(seconds) = self.retry_after() {
+            response.insert_header((actix_web::http::header::RETRY_AFTER, seconds));
+        }
+        response.json(self.answer())
+    }
+}
+
+impl IntoResponse for Failure {
+    fn into_response(self) -> axum::response::Response {
+        let status = http::StatusCode::from_u16(self.status()).expect("a failure has a status");
+        let retry_after = self.retry_after().map(|seconds| [(http::header::RETRY_AFTER, seconds)]);
+        (status, retry_after, Json(self.answer())).into_response()
+    }
+}
+
+impl<'r> Responder<'r, 'static> for Failure {
+    fn respond_to(self, request: &'r rocket::Request<'_>) -> rocket::response::Result<'static> {
+        let body = rocket::serde::json::Json(self.answer());
+        (rocket::http::Status::new(self.status()), body).respond_to(request)
     }
 }

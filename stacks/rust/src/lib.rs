@@ -1,4 +1,4 @@
-//! What the four servers share: everything but HTTP, and the connections of hyper and axum.
+//! What the four servers share: everything but the routes.
 
 mod config;
 mod failure;

@@ -4,7 +4,7 @@ class ContentsController < StoredController
   MAX_LIMIT = 100
   DEFAULT_LIMIT = "20"
 
-  before_action :check_id, only: %i[show update destroy]
+  before_action(only: %i[show update destroy]) { check_ulid :id, params[:id] }
 
   def index
     limit = integer(:limit, MAX_LIMIT, DEFAULT_LIMIT)
@@ -40,10 +40,6 @@ class ContentsController < StoredController
   def draft(*more)
     data = request.request_parameters.delete(:data)
     permit(:title, :body, :author, :status, *more).to_h.merge(data:)
-  end
-
-  def check_id
-    check_ulid :id, params[:id]
   end
 
   def check_ulid(name, text)

@@ -1,5 +1,3 @@
-# frozen_string_literal: true
-
 class UsersController < StoredController
   MAX_USERS = 100
 

@@ -1,4 +1,2 @@
-# frozen_string_literal: true
-
 class Person30 < Person
 end

@@ -1,4 +1,2 @@
-# frozen_string_literal: true
-
 class Person5 < Person
 end

@@ -1,5 +1,3 @@
-# frozen_string_literal: true
-
 # Sets the pragmas of database.yml on each connection, and no others: Rails since 7.1 would set the journal of a file
 # that is open for reading only.
 module SqlitePragmas

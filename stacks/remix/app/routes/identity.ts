@@ -1,5 +1,4 @@
 import type { LoaderFunctionArgs } from "react-router";
-import { json } from "../answers.ts";
-import { opened } from "../context.ts";
+import { json, opened } from "../answers.ts";
 
 export const loader = async ({ context }: LoaderFunctionArgs) => json(await context.get(opened).identity());

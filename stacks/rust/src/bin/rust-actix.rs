@@ -1,11 +1,11 @@
 //! The benchmark's server in Actix Web.
 
-use std::{fmt, process::ExitCode};
+use std::process::ExitCode;
 
 use actix_web::{
-    HttpRequest, HttpResponse, HttpServer, ResponseError,
+    HttpRequest, HttpServer, ResponseError,
     error::JsonPayloadError,
-    http::{Method, StatusCode, header::RETRY_AFTER},
+    http::Method,
     web::{self, Data, Html, Json, JsonConfig, Path, ServiceConfig},
 };
 use servers::{App, Balance, Config, Failure, GRACE, GREETING, Person5, Person30, Table, Transfer, limits};
@@ -43,57 +43,28 @@ fn mount(routes: &mut ServiceConfig) {
     routes.route("/tx", web::post().to(transact)).default_service(web::to(not_found));
 }
 
-async fn html_template(app: Data<App>) -> Result<Html, Failed> {
+async fn html_template(app: Data<App>) -> Result<Html, Failure> {
     Ok(Html::new(app.hi()?))
 }
 
-async fn random_rows<T: Table>(app: Data<App>, size: Path<String>) -> Result<Json<Vec<T>>, Failed> {
+async fn random_rows<T: Table>(app: Data<App>, size: Path<String>) -> Result<Json<Vec<T>>, Failure> {
     Ok(Json(app.random_rows(&size).await?))
 }
 
-async fn transact(app: Data<App>, Json(transfer): Json<Transfer>) -> Result<Json<Balance>, Failed> {
+async fn transact(app: Data<App>, Json(transfer): Json<Transfer>) -> Result<Json<Balance>, Failure> {
     Ok(Json(app.transact(transfer).await?))
 }
 
-async fn not_found() -> HttpResponse {
-    Failed(Failure::NotFound).error_response()
+async fn not_found() -> Result<(), Failure> {
+    Err(Failure::NotFound)
 }
 
 /// A body that `Json` cannot read.
 fn refused(error: JsonPayloadError, _: &HttpRequest) -> actix_web::Error {
-    let failure = match &error {
+    match &error {
         JsonPayloadError::Deserialize(error) => Failure::body(error),
         JsonPayloadError::ContentType => Failure::Refused(415, error.to_string()),
         _ => Failure::Refused(error.status_code().as_u16(), error.to_string()),
-    };
-    Failed(failure).into()
-}
-
-#[derive(Debug)]
-struct Failed(Failure);
-
-impl From<Failure> for Failed {
-    fn from(failure: Failure) -> Self {
-        Self(failure)
     }
-}
-
-impl fmt::Display for Failed {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        fmt::Debug::fmt(self, f)
-    }
-}
-
-impl ResponseError for Failed {
-    fn status_code(&self) -> StatusCode {
-        StatusCode::from_u16(self.0.status()).expect("a failure has a status")
-    }
-
-    fn error_response(&self) -> HttpResponse {
-        let mut response = HttpResponse::build(self.status_code());
-        if let Some(seconds) = self.0.retry_after() {
-            response.insert_header((RETRY_AFTER, seconds));
-        }
-        response.json(self.0.answer())
-    }
+    .into()
 }

@@ -8,8 +8,8 @@ use axum::{
         DefaultBodyLimit, Path, State,
         rejection::{JsonRejection, PathRejection},
     },
-    http::{StatusCode, header::RETRY_AFTER},
-    response::{Html, IntoResponse, Response},
+    http::StatusCode,
+    response::Html,
     routing::{get, post},
 };
 use hyper_util::service::TowerToHyperService;
@@ -43,50 +43,27 @@ fn router(app: Arc<App>) -> Router {
 
 type Shared = State<Arc<App>>;
 
-async fn html_template(State(app): Shared) -> Result<Html<String>, Failed> {
+async fn html_template(State(app): Shared) -> Result<Html<String>, Failure> {
     Ok(Html(app.hi()?))
 }
 
 async fn random_rows<T: Table>(
     State(app): Shared,
     size: Result<Path<String>, PathRejection>,
-) -> Result<Json<Vec<T>>, Failed> {
-    Ok(Json(app.random_rows(&size?).await?))
+) -> Result<Json<Vec<T>>, Failure> {
+    let Path(size) = size.map_err(|rejection| refused(rejection.status(), rejection.body_text()))?;
+    Ok(Json(app.random_rows(&size).await?))
 }
 
-async fn transact(State(app): Shared, transfer: Result<Json<Transfer>, JsonRejection>) -> Result<Json<Balance>, Failed> {
-    let Json(transfer) = transfer?;
+async fn transact(State(app): Shared, transfer: Result<Json<Transfer>, JsonRejection>) -> Result<Json<Balance>, Failure> {
+    let Json(transfer) = transfer.map_err(|rejection| refused(rejection.status(), rejection.body_text()))?;
     Ok(Json(app.transact(transfer).await?))
 }
 
-async fn not_found() -> Failed {
-    Failed(Failure::NotFound)
+async fn not_found() -> Failure {
+    Failure::NotFound
 }
 
-struct Failed(Failure);
-
-impl From<Failure> for Failed {
-    fn from(failure: Failure) -> Self {
-        Self(failure)
-    }
-}
-
-impl From<PathRejection> for Failed {
-    fn from(rejection: PathRejection) -> Self {
-        Self(Failure::Refused(rejection.status().as_u16(), rejection.body_text()))
-    }
-}
-
-impl From<JsonRejection> for Failed {
-    fn from(rejection: JsonRejection) -> Self {
-        Self(Failure::Refused(rejection.status().as_u16(), rejection.body_text()))
-    }
-}
-
-impl IntoResponse for Failed {
-    fn into_response(self) -> Response {
-        let status = StatusCode::from_u16(self.0.status()).expect("a failure has a status");
-        let retry_after = self.0.retry_after().map(|seconds| [(RETRY_AFTER, seconds)]);
-        (status, retry_after, Json(self.0.answer())).into_response()
-    }
+fn refused(status: StatusCode, reason: String) -> Failure {
+    Failure::Refused(status.as_u16(), reason)
 }

@@ -8,7 +8,7 @@ use rocket::{
     fairing::AdHoc,
     get,
     http::Status,
-    response::{self, Responder, content::RawHtml},
+    response::content::RawHtml,
     routes,
     serde::json::{Json, Value},
     shield::Shield,
@@ -73,17 +73,17 @@ fn plain() -> Json<Greeting> {
 }
 
 #[get("/html-template")]
-fn html_template(app: &State<App>) -> Result<RawHtml<String>, Failed> {
+fn html_template(app: &State<App>) -> Result<RawHtml<String>, Failure> {
     Ok(RawHtml(app.hi()?))
 }
 
 #[get("/sqlite/random-5fields/<size>")]
-async fn random_5fields(app: &State<App>, size: &str) -> Result<Json<Vec<Person5>>, Failed> {
+async fn random_5fields(app: &State<App>, size: &str) -> Result<Json<Vec<Person5>>, Failure> {
     Ok(Json(app.random_rows(size).await?))
 }
 
 #[get("/sqlite/random-30fields/<size>")]
-async fn random_30fields(app: &State<App>, size: &str) -> Result<Json<Vec<Person30>>, Failed> {
+async fn random_30fields(app: &State<App>, size: &str) -> Result<Json<Vec<Person30>>, Failure> {
     Ok(Json(app.random_rows(size).await?))
 }
 
@@ -91,18 +91,4 @@ async fn random_30fields(app: &State<App>, size: &str) -> Result<Json<Vec<Person
 #[catch(default)]
 fn other(status: Status, _: &Request) -> Json<ErrorBody> {
     Json(ErrorBody { error: status.reason_lossy().to_lowercase() })
-}
-
-struct Failed(Failure);
-
-impl From<Failure> for Failed {
-    fn from(failure: Failure) -> Self {
-        Self(failure)
-    }
-}
-
-impl<'r> Responder<'r, 'static> for Failed {
-    fn respond_to(self, request: &'r Request<'_>) -> response::Result<'static> {
-        (Status::new(self.0.status()), Json(self.0.answer())).respond_to(request)
-    }
 }

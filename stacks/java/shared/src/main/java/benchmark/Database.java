@@ -6,7 +6,8 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 import javax.sql.DataSource;
@@ -16,7 +17,7 @@ import org.sqlite.SQLiteDataSource;
 import org.sqlite.SQLiteOpenMode;
 
 /** A file that createdb.ts wrote, and what was read of it at the start. */
-public record Database(DataSource source, String sqliteVersion, Map<Table, Ids> ids) {
+public record Database(DataSource source, String sqliteVersion, Map<String, Ids> ids) {
 
   /** The ids of a table, which has no gaps. */
   public record Ids(long first, long rows) {
@@ -40,8 +41,8 @@ public record Database(DataSource source, String sqliteVersion, Map<Table, Ids> 
     DataSource source = dataSource(file);
     try (Connection connection = source.getConnection();
         Statement statement = connection.createStatement()) {
-      Map<Table, Ids> ids = new EnumMap<>(Table.class);
-      for (Table table : Table.values()) {
+      Map<String, Ids> ids = new HashMap<>();
+      for (String table : List.of("person5", "person30")) {
         ids.put(table, ids(table, statement));
       }
       try (ResultSet version = statement.executeQuery("SELECT sqlite_version()")) {
@@ -66,7 +67,7 @@ public record Database(DataSource source, String sqliteVersion, Map<Table, Ids> 
     return source;
   }
 
-  private static Ids ids(Table table, Statement statement) throws SQLException {
+  private static Ids ids(String table, Statement statement) throws SQLException {
     String sql = "SELECT min(id), max(id), count(*) FROM " + table;
     try (ResultSet result = statement.executeQuery(sql)) {
       Ids ids = new Ids(result.getLong(1), result.getLong(3));

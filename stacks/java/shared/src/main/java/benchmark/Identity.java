@@ -2,55 +2,39 @@ package benchmark;
 
 import com.sun.management.OperatingSystemMXBean;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Map;
 
 /** The answer to {@code GET /}: what this server is and what it has used. */
-public record Identity(
-    String server,
-    Named runtime,
-    Named framework,
-    Driver driver,
-    int workers,
-    long pid,
-    double uptimeSeconds,
-    long cpuUs,
-    long rssBytes) {
-
-  public record Named(String name, String version) {}
-
-  public record Driver(String name, String sqlite) {}
+public final class Identity {
+  private Identity() {}
 
   /** Asks the system what this process has used so far. */
-  public static Identity now(String server, Named framework, Database database) {
+  public static Map<String, Object> now(
+      String server, String framework, String version, Database database) {
     OperatingSystemMXBean system = ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
-    return new Identity(
-        server,
-        new Named("java", System.getProperty("java.version")),
-        framework,
-        new Driver("jdbc", database.sqliteVersion()),
-        1,
-        ProcessHandle.current().pid(),
-        ManagementFactory.getRuntimeMXBean().getUptime() / 1e3,
-        system.getProcessCpuTime() / 1_000,
-        residentBytes());
+    return Map.of(
+        "server", server,
+        "runtime", Map.of("name", "java", "version", System.getProperty("java.version")),
+        "framework", Map.of("name", framework, "version", version),
+        "driver", Map.of("name", "jdbc", "sqlite", database.sqliteVersion()),
+        "workers", 1,
+        "pid", ProcessHandle.current().pid(),
+        "uptimeSeconds", ManagementFactory.getRuntimeMXBean().getUptime() / 1e3,
+        "cpuUs", system.getProcessCpuTime() / 1_000,
+        "rssBytes", residentBytes());
   }
 
-  /** Without /proc: the heap alone. */
   private static long residentBytes() {
-    Path status = Path.of("/proc/self/status");
-    if (!Files.exists(status)) {
-      return Runtime.getRuntime().totalMemory();
-    }
     try {
-      return Files.readAllLines(status).stream()
+      return Files.readAllLines(Path.of("/proc/self/status")).stream()
           .filter(line -> line.startsWith("VmRSS:"))
           .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")) * 1024)
           .sum();
     } catch (IOException e) {
-      throw new UncheckedIOException(e);
+      return Runtime.getRuntime().totalMemory(); // without /proc: the heap alone
     }
   }
 }

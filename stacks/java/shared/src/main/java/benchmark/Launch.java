@@ -1,6 +1,10 @@
 package benchmark;
 
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.util.List;
+import java.util.Map;
 import sun.misc.Signal;
 
 /** What both frameworks do before they start. */
@@ -13,15 +17,51 @@ public final class Launch {
   /** Checks the configuration. A mistake is one line on stderr and exit 1. */
   public static void orExit() {
     try {
-      Config config = Config.read(System.getenv());
-      Database.open(config.dbFile());
-      config.tryToListen();
+      check(System.getenv());
     } catch (UsageException mistake) {
       System.err.println(mistake.getMessage());
       System.exit(1);
     }
     // Java would exit with 143. The framework's shutdown hooks answer the requests in flight.
     List.of("TERM", "INT").forEach(name -> Signal.handle(new Signal(name), signal -> exit()));
+  }
+
+  private static void check(Map<String, String> env) {
+    int workers = integer(env, "WORKERS", 1, 256);
+    if (workers > 1) {
+      throw new UsageException(
+          "WORKERS is \"%d\": java uses every core by threads: leave it out".formatted(workers));
+    }
+    String driver = env.getOrDefault("SQLITE_DRIVER", "jdbc");
+    if (!driver.equals("jdbc")) {
+      throw new UsageException(
+          "SQLITE_DRIVER is \"%s\": on java set it to one of jdbc".formatted(driver));
+    }
+    int port = integer(env, "PORT", 3000, 65535);
+    Database.open(env.getOrDefault("DB_FILE", "data.db"));
+    tryToListen(env.getOrDefault("HOST", "0.0.0.0"), port);
+  }
+
+  private static int integer(Map<String, String> env, String name, int otherwise, int most) {
+    String text = env.getOrDefault(name, String.valueOf(otherwise));
+    int value = text.matches("[0-9]{1,9}") ? Integer.parseInt(text) : 0;
+    if (value < 1 || value > most) {
+      throw new UsageException(
+          "%s is \"%s\": set it to an integer from 1 to %d".formatted(name, text, most));
+    }
+    return value;
+  }
+
+  /** Listens for a moment, because a framework that cannot listen says so in many lines. */
+  private static void tryToListen(String host, int port) {
+    try (ServerSocket probe = new ServerSocket()) {
+      probe.bind(new InetSocketAddress(host, port));
+    } catch (IOException e) {
+      boolean taken = String.valueOf(e.getMessage()).contains("in use");
+      String reason = taken ? "is taken" : "cannot be listened on (%s)".formatted(e.getMessage());
+      throw new UsageException(
+          "%s:%d %s: choose another with PORT or HOST".formatted(host, port, reason));
+    }
   }
 
   private static void exit() {

@@ -6,26 +6,25 @@ import java.sql.ResultSet;
 import java.sql.ResultSetMetaData;
 import java.sql.SQLException;
 import java.util.ArrayList;
-import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import javax.sql.DataSource;
 
 /** A connection with its statements, each prepared once; for one thread at a time. */
-public final class Reader implements People, AutoCloseable {
+final class Reader implements AutoCloseable {
   private final Database database;
   private final Connection connection;
-  private final Map<Table, Query> queries = new EnumMap<>(Table.class);
+  private final Map<String, Query> queries = new HashMap<>();
 
-  /** Opens a connection. */
-  public Reader(Database database, DataSource source) throws SQLException {
+  Reader(Database database, DataSource source) throws SQLException {
     this.database = database;
     connection = source.getConnection();
   }
 
-  @Override
-  public List<Map<String, Object>> randomRows(Table table, int size) throws SQLException {
+  List<Map<String, Object>> randomRows(String table, int size) throws SQLException {
+    Database.Ids ids = database.ids().get(table);
     Query query = queries.get(table);
     if (query == null) {
       query = Query.prepare(connection, table);
@@ -34,7 +33,7 @@ public final class Reader implements People, AutoCloseable {
     try {
       List<Map<String, Object>> rows = new ArrayList<>(size);
       for (int i = 0; i < size; i++) {
-        rows.add(query.row(database.ids().get(table).draw()));
+        rows.add(query.row(ids.draw()));
       }
       return rows;
     } catch (SQLException e) {
@@ -51,7 +50,7 @@ public final class Reader implements People, AutoCloseable {
   /** One row of a table by its primary key. */
   private record Query(PreparedStatement statement, List<String> columns) {
 
-    static Query prepare(Connection connection, Table table) throws SQLException {
+    static Query prepare(Connection connection, String table) throws SQLException {
       PreparedStatement statement =
           connection.prepareStatement("SELECT * FROM " + table + " WHERE id = ?");
       ResultSetMetaData metaData = statement.getMetaData();

@@ -1,7 +1,7 @@
 package benchmark.quarkus;
 
-import benchmark.BadRequest;
 import benchmark.Failure;
+import benchmark.People.BadRequest;
 import jakarta.ws.rs.WebApplicationException;
 import jakarta.ws.rs.core.MediaType;
 import jakarta.ws.rs.core.Response.Status;

@@ -3,11 +3,10 @@ package benchmark.quarkus;
 import benchmark.Database;
 import benchmark.Identity;
 import benchmark.People;
-import benchmark.Size;
-import benchmark.Table;
 import io.quarkus.qute.Template;
 import io.quarkus.runtime.Quarkus;
 import io.smallrye.common.annotation.NonBlocking;
+import jakarta.inject.Inject;
 import jakarta.ws.rs.GET;
 import jakarta.ws.rs.Path;
 import jakarta.ws.rs.Produces;
@@ -16,6 +15,7 @@ import jakarta.ws.rs.core.MediaType;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Map;
+import org.eclipse.microprofile.config.inject.ConfigProperty;
 import org.jboss.resteasy.reactive.RestPath;
 import org.jboss.resteasy.reactive.RestResponse;
 import org.jboss.resteasy.reactive.RestResponse.ResponseBuilder;
@@ -24,25 +24,19 @@ import org.jboss.resteasy.reactive.RestResponse.ResponseBuilder;
 @Path("/")
 @Produces(MediaType.APPLICATION_JSON)
 public class Routes {
-  private static final Identity.Named FRAMEWORK =
-      new Identity.Named("quarkus", Quarkus.class.getPackage().getImplementationVersion());
+  private static final String VERSION = Quarkus.class.getPackage().getImplementationVersion();
 
-  private final Settings settings;
-  private final Database database;
-  private final People people;
-  private final Template hi;
+  @ConfigProperty(name = "quarkus.profile")
+  String server;
 
-  Routes(Settings settings, Database database, People people, Template hi) {
-    this.settings = settings;
-    this.database = database;
-    this.people = people;
-    this.hi = hi;
-  }
+  @Inject Database database;
+  @Inject People people;
+  @Inject Template hi;
 
   @GET
   @NonBlocking
-  public Identity identity() {
-    return Identity.now(settings.server(), FRAMEWORK, database);
+  public Map<String, Object> identity() {
+    return Identity.now(server, "quarkus", VERSION, database);
   }
 
   @GET
@@ -66,13 +60,13 @@ public class Routes {
   @Path("sqlite/random-5fields/{size}")
   public List<Map<String, Object>> random5(@RestPath String size)
       throws SQLException, InterruptedException {
-    return people.randomRows(Table.PERSON5, Size.of(size));
+    return people.randomRows("person5", People.size(size));
   }
 
   @GET
   @Path("sqlite/random-30fields/{size}")
   public List<Map<String, Object>> random30(@RestPath String size)
       throws SQLException, InterruptedException {
-    return people.randomRows(Table.PERSON30, Size.of(size));
+    return people.randomRows("person30", People.size(size));
   }
 }

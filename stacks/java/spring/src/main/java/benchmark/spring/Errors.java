@@ -1,7 +1,7 @@
 package benchmark.spring;
 
-import benchmark.BadRequest;
 import benchmark.Failure;
+import benchmark.People.BadRequest;
 import java.util.Objects;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;

@@ -4,19 +4,26 @@ import benchmark.Database;
 import benchmark.HttpDate;
 import benchmark.Launch;
 import benchmark.People;
-import benchmark.ReaderPool;
+import jakarta.validation.constraints.Pattern;
 import java.sql.SQLException;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
+import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.http.HttpHeaders;
+import org.springframework.validation.annotation.Validated;
 import org.springframework.web.server.WebFilter;
 
 /** Starts java-spring-webflux. */
 @SpringBootApplication
-@EnableConfigurationProperties(Settings.class)
+@EnableConfigurationProperties(Main.Settings.class)
 public class Main {
+
+  /** With the store postgres there is /tx. */
+  @Validated
+  @ConfigurationProperties("benchmark")
+  record Settings(@Pattern(regexp = "sqlite|postgres") String store, String dbFile) {}
 
   public static void main(String[] args) {
     Launch.orExit();
@@ -30,7 +37,7 @@ public class Main {
 
   @Bean
   People people(Database database) throws SQLException {
-    return new ReaderPool(database, database.source());
+    return People.pooled(database, database.source());
   }
 
   @Bean

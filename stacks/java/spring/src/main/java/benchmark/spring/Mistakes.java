@@ -6,20 +6,15 @@ import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.diagnostics.FailureAnalysisReporter;
 
 /** Says on one line why the server does not start; see META-INF/spring.factories. */
-final class Mistakes {
-  private Mistakes() {}
-
-  static final class Analyzer extends AbstractFailureAnalyzer<UsageException> {
-    @Override
-    protected FailureAnalysis analyze(Throwable failure, UsageException mistake) {
-      return new FailureAnalysis(mistake.getMessage(), null, mistake);
-    }
+final class Mistakes extends AbstractFailureAnalyzer<UsageException>
+    implements FailureAnalysisReporter {
+  @Override
+  protected FailureAnalysis analyze(Throwable failure, UsageException mistake) {
+    return new FailureAnalysis(mistake.getMessage(), null, mistake);
   }
 
-  static final class Reporter implements FailureAnalysisReporter {
-    @Override
-    public void report(FailureAnalysis analysis) {
-      System.err.println(analysis.getDescription().strip().replaceAll("\\s+", " "));
-    }
+  @Override
+  public void report(FailureAnalysis analysis) {
+    System.err.println(analysis.getDescription().strip().replaceAll("\\s+", " "));
   }
 }

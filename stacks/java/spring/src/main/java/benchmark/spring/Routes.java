@@ -3,10 +3,7 @@ package benchmark.spring;
 import benchmark.Database;
 import benchmark.Identity;
 import benchmark.People;
-import benchmark.Size;
-import benchmark.Table;
-import com.fasterxml.jackson.annotation.JsonInclude;
-import com.fasterxml.jackson.annotation.JsonUnwrapped;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.springframework.beans.factory.ObjectProvider;
@@ -24,19 +21,11 @@ import reactor.core.scheduler.Schedulers;
 /** Rows are read on the scheduler for blocking work; all else runs on the event loop. */
 @Controller
 class Routes {
-  private static final Identity.Named FRAMEWORK =
-      new Identity.Named("spring-webflux", SpringVersion.getVersion());
-
   private final Database database;
   private final People people;
-  private final Postgres postgres;
+  private final Postgres.Settings postgres;
 
-  /** What the server is and, if it has transactions, what asks Postgres for them. */
-  record Whole(
-      @JsonUnwrapped Identity identity,
-      @JsonInclude(JsonInclude.Include.NON_NULL) Postgres.Identity store) {}
-
-  Routes(Database database, People people, ObjectProvider<Postgres> postgres) {
+  Routes(Database database, People people, ObjectProvider<Postgres.Settings> postgres) {
     this.database = database;
     this.people = people;
     this.postgres = postgres.getIfAvailable();
@@ -44,10 +33,14 @@ class Routes {
 
   @GetMapping("/")
   @ResponseBody
-  Whole identity() {
-    return new Whole(
-        Identity.now("java-spring-webflux", FRAMEWORK, database),
-        postgres == null ? null : postgres.identity());
+  Map<String, Object> identity() {
+    String version = SpringVersion.getVersion();
+    Map<String, Object> identity = new HashMap<>();
+    identity.putAll(Identity.now("java-spring-webflux", "spring-webflux", version, database));
+    if (postgres != null) {
+      identity.put("store", postgres.identity());
+    }
+    return identity;
   }
 
   @GetMapping("/plain")
@@ -72,17 +65,17 @@ class Routes {
   @GetMapping("/sqlite/random-5fields/{size}")
   @ResponseBody
   Mono<List<Map<String, Object>>> random5(@PathVariable String size) {
-    return randomRows(Table.PERSON5, size);
+    return randomRows("person5", size);
   }
 
   @GetMapping("/sqlite/random-30fields/{size}")
   @ResponseBody
   Mono<List<Map<String, Object>>> random30(@PathVariable String size) {
-    return randomRows(Table.PERSON30, size);
+    return randomRows("person30", size);
   }
 
-  private Mono<List<Map<String, Object>>> randomRows(Table table, String size) {
-    int rows = Size.of(size);
+  private Mono<List<Map<String, Object>>> randomRows(String table, String size) {
+    int rows = People.size(size);
     return Mono.fromCallable(() -> people.randomRows(table, rows))
         .subscribeOn(Schedulers.boundedElastic());
   }

@@ -1,8 +1,0 @@
-package benchmark;
-
-/** Is answered with 400 and its message. */
-public final class BadRequest extends RuntimeException {
-  BadRequest(String message) {
-    super(message);
-  }
-}
