@@ -50,7 +50,7 @@ let results = RESULTS;
 /** A comma belongs to a path, unless another path or method follows it. */
 const endpointList = (text: string, before: string[] = []) => [
   ...before,
-  ...text.split(/,(?=\/|[A-Z]+ \/|content$|content,)/).filter((item) => item !== ""),
+  ...text.split(/,\s*(?=\/|[A-Z]+ \/|content$|content,)/).filter((item) => item !== ""),
 ];
 
 /** Options of every command. */

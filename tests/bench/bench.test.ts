@@ -111,7 +111,7 @@ describe("servers that run already", () => {
       [["--servers", "constructor"], '--servers has "constructor": choose from'],
       [["--servers", "node-raw@bun:sqlite"], "on node set it to one of"],
       [["--servers", "node-raw*x"], '--servers has "node-raw*x"'],
-      [["--endpoints", "plain"], '--endpoints has "plain": a path starts with /'],
+      [["--endpoints", "plain"], '--endpoints has "plain": write it as /path'],
       [["--connections", "1.5"], "'1.5' is invalid"],
       [["--seconds", "long"], "'long' is invalid"],
       [["--quick", "--full"], "--quick --full: choose one"],
