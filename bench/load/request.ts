@@ -30,6 +30,8 @@ export interface AnswersSeen {
   readonly ms: number;
   /** After so many requests the server wants a connection to be closed, as it says in the header Keep-Alive; absent if it does not. */
   readonly perConnection?: number | undefined;
+  /** More than headers and a body: no body, other answers before it, trailers after it. */
+  readonly isUnusual?: boolean;
 }
 
 /** @returns the bytes of a body; undefined if there is none. */

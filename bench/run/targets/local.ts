@@ -107,7 +107,9 @@ export async function start(
 
   const state = () => {
     const up = child.exitCode === null && child.signalCode === null;
-    return { up, log: said() || (up ? "" : `it ended by ${child.signalCode ?? child.exitCode}`) };
+    const how = child.exitCode === 0 ? "it ended without an error: start it in the foreground" : "";
+    const why = up ? "" : how || (said() ? "" : `it ended by ${child.signalCode ?? child.exitCode}`);
+    return { up, log: [said(), why].filter(Boolean).join("; ") };
   };
   const where = app ? locate(spec, child.pid as number, port) : async () => `http://127.0.0.1:${port}`;
   try {
@@ -139,8 +141,8 @@ export async function start(
 /** An app gets the environment of whoever called bench.sh. */
 const environmentOf = ({ app, env }: LocalSpec, port: number) => ({
   ...(app ? { NODE_ENV: "production", ...callersEnvironment() } : process.env),
-  ...env,
   HOST: "127.0.0.1",
+  ...env,
   PORT: String(port),
 });
 
