@@ -115,6 +115,9 @@ export async function appsIn(
   const [command] = start;
   if (command === undefined || start.length > 1)
     throw new UsageError("--ref starts one app from both sides: give --start 'COMMAND', once");
+  // What a shell would take for a variable; a proxy's are in small letters.
+  const name = /^(?!\w*_proxy=)([a-z][\w.-]*)=/.exec(command)?.[0];
+  if (name) throw new UsageError(`--start "${command}": with --ref it has no name: leave out "${name}"`);
   if (port) throw new UsageError(`--port ${port} fits one server, and both sides run at once: let the app read PORT`);
   const variables = variablesOf(env);
   const specs: LocalSpec[] = [];

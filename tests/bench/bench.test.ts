@@ -99,6 +99,7 @@ describe("servers that run already", () => {
     const closed = `http://127.0.0.1:${await freePort()}`;
     const cases: [string[], string][] = [
       [[closed], `${closed}/ cannot be reached`],
+      [[`${closed}/a?b=1`], "has a query: give that with --endpoints, e.g. '/path?a=1'"],
       [[urlOf(ours), closed], `${closed}/ cannot be reached`],
       [[urlOf(foreign)], "does not name the server: give --name NAME"],
       [

@@ -94,7 +94,7 @@ describe("check says what cannot be loaded, and why", () => {
       "a process that goes to the background",
       `${program(hello)} &`,
       [],
-      "app did not start: it ended without an error: start it in the foreground",
+      "app did not start: it ended by 0: start it in the foreground",
     ],
     ["a variable in the place of a name", "PORT=3000 node app.js", [], "PORT is a variable: write a name before it"],
     ["a port by --env", program(hello), ["--env", "PORT=3000"], "each server gets a port of its own: give --port"],

@@ -107,7 +107,7 @@ export async function start(
 
   const state = () => {
     const up = child.exitCode === null && child.signalCode === null;
-    const how = child.exitCode === 0 ? "it ended without an error: start it in the foreground" : "";
+    const how = child.exitCode === 0 ? "it ended by 0: start it in the foreground" : "";
     const why = up ? "" : how || (said() ? "" : `it ended by ${child.signalCode ?? child.exitCode}`);
     return { up, log: [said(), why].filter(Boolean).join("; ") };
   };
@@ -180,7 +180,7 @@ function locate({ name, app }: LocalSpec, pid: number, port: number): () => Prom
 
 const listensElsewhere = (name: string, other: number, port: number): UsageError =>
   new UsageError(
-    `${name} listens on port ${other}, not on PORT (${port}): give --port ${other}, or write {port} in its command`,
+    `${name} listens on port ${other}, not on PORT (${port}): give --port ${other}, or, for several at once, let it read PORT or write {port} in its command`,
   );
 
 /** Whether a handshake succeeds. @param host with its port */
