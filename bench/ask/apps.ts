@@ -7,7 +7,7 @@ import type { Request, Requests } from "../load/request.ts";
 import { callersEnvironment, fromCaller } from "./caller.ts";
 import { ENDPOINTS } from "./endpoints.ts";
 import type { HttpFile } from "./http-file.ts";
-import { readRequests, requestOf, withOptions } from "./requests.ts";
+import { headersFrom, readRequests, requestOf, withOptions } from "./requests.ts";
 import { HeadError, type Side } from "./sides.ts";
 import { type AppSettings, type LocalSpec, parseStart } from "./targets.ts";
 
@@ -47,7 +47,10 @@ export interface ToAsk {
 /** @param otherwise endpoints if none are given @throws UsageError */
 export async function askedOf(options: RequestOptions, otherwise: readonly string[] = []): Promise<ToAsk> {
   const { endpoints = [], header = [], body, requests: file, environment, allowScripts } = options;
-  const inFile = file === undefined ? undefined : await readRequests({ file, environment, allowScripts });
+  const inFile =
+    file === undefined
+      ? undefined
+      : await readRequests({ file, environment, allowScripts, headers: headersFrom(header) });
   const all = [...endpoints, ...Object.keys(inFile?.requests ?? {})];
   if (all.length === 0 && (header.length > 0 || body !== undefined))
     throw new UsageError("--header and --body require --endpoints, e.g. --endpoints 'POST /login'");

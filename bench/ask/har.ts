@@ -12,7 +12,10 @@ export const joined = (name: string, values: readonly unknown[]): string =>
   values.join(/^cookie$/i.test(name) ? "; " : ", ");
 
 /** @returns the requests to the origin that most pages have, or else most entries, and a line that says what is left out. @throws UsageError */
-export function readHar(text: string, file: string): { requests: Request[]; notes: string[] } {
+export function readHar(
+  text: string,
+  { file, headers = {} }: { readonly file: string; readonly headers?: Request["headers"] | undefined },
+): { requests: Request[]; notes: string[] } {
   const entries = entriesOf(text, file).filter(({ request }) => typeof request?.url === "string");
   const pages = entries.filter(({ request, response }) => /html/.test(typeOf(response)) && originOf(request) !== null);
   const origins = Map.groupBy(pages.length > 0 ? pages : entries, ({ request }) => originOf(request));
@@ -21,7 +24,10 @@ export function readHar(text: string, file: string): { requests: Request[]; note
   const left = new Map<string, number>();
   const requests = entries.flatMap((entry) => {
     const why = reasonAgainst(entry, origin);
-    if (why === null) return [requestOf(entry)];
+    if (why === null) {
+      const request = requestOf(entry);
+      return [{ ...request, headers: { ...request.headers, ...headers } }];
+    }
     left.set(why, (left.get(why) ?? 0) + 1);
     return [];
   });

@@ -6,7 +6,7 @@ import { dirname, extname, isAbsolute, join, resolve } from "node:path";
 import type * as Httpyac from "httpyac";
 import { UsageError } from "../../shared/errors.ts";
 import type { Answer } from "../load/ask.ts";
-import type { Request } from "../load/request.ts";
+import { bodyOf, type Request } from "../load/request.ts";
 import { joined, OF_CONNECTION } from "./har.ts";
 
 export interface HttpFile {
@@ -15,6 +15,8 @@ export interface HttpFile {
   readonly environment?: string | undefined;
   /** Whether scripts in it run. */
   readonly allowScripts?: boolean | undefined;
+  /** Of --header, for all requests. */
+  readonly headers?: Request["headers"] | undefined;
 }
 
 export interface HttpFileRead {
@@ -39,7 +41,7 @@ const SETTINGS = /^\.?httpyac(\.config)?\.[cm]?js$/;
  * @throws UsageError with file and line for what is not understood
  */
 export async function readHttpFile(file: HttpFile, ask?: (request: Request) => Promise<Answer>): Promise<HttpFileRead> {
-  const text = readFileSync(file.file, "utf8").replace(/^\uFEFF/, "");
+  const text = decoded(readFileSync(file.file)).replace(/^\uFEFF/, "");
   const yac: typeof Httpyac = createRequire(import.meta.url)("httpyac");
   allowFiles(yac, file);
   const parsed = await parse(yac, file, text, ask !== undefined);
@@ -67,7 +69,8 @@ export async function readHttpFile(file: HttpFile, ask?: (request: Request) => P
   const needed = (region: Httpyac.HttpRegion) =>
     file.allowScripts || (typeof region.metaData.name === "string" && isUsed(text, region.metaData.name));
   yac.io.httpClientProvider.createRequestClient = (request, { httpRegion }) => {
-    const one = requestOf(request, httpRegion);
+    const asWritten = requestOf(request, httpRegion);
+    const one = { ...asWritten, headers: { ...asWritten.headers, ...file.headers } };
     const host = PLACEHOLDER.exec((request.url ?? "").replace(/^(https?:\/\/)?([^/?#]*).*/s, "$2"))?.[1];
     if (host && others.length > 0) throw new UsageError(`{{${host}}} is not defined: ${chooseOf(others)}`);
     if (!seen.has(httpRegion)) seen.set(httpRegion, one);
@@ -102,6 +105,10 @@ export async function readHttpFile(file: HttpFile, ask?: (request: Request) => P
   for (const request of open) if (ask || !isFilledLater(names, request, file)) resolved(request);
   return { requests, isLive: open.length > 0 || REFERENCE.test(text), notes };
 }
+
+/** @returns text, also of what PowerShell writes. */
+export const decoded = (bytes: Buffer): string =>
+  bytes[0] === 0xff && bytes[1] === 0xfe ? bytes.toString("utf16le") : bytes.toString("utf8");
 
 /** Reads files, but no programs of the project that a file is in unless they are allowed. */
 function allowFiles({ io }: typeof Httpyac, { allowScripts }: HttpFile): void {
@@ -281,14 +288,12 @@ function requestOf(request: Httpyac.Request, { symbol }: Httpyac.HttpRegion): Re
   const path = pathOf(url);
   const cookie = (options?.cookieJar as CookieJar | undefined)?.getCookieStringSync(SITE + path);
   const bytes = body === undefined || body === null || body === "" ? undefined : Buffer.from(body as string | Buffer);
-  const text = bytes?.toString("utf8");
   const status = /^\s*\?\? status ==? (\d{3})\s*$/m.exec(symbol.source ?? "")?.[1];
   return {
     method: method === "GRAPHQL" ? "POST" : method,
     path,
     headers: { ...(cookie && { cookie }), ...Object.fromEntries(own) },
-    ...(bytes &&
-      (bytes.equals(Buffer.from(text ?? "")) ? { body: text } : { body: bytes.toString("base64"), base64: true })),
+    ...(bytes && bodyOf(bytes)),
     ...(status && { status: Number(status) }),
   } as Request;
 }

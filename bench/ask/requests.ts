@@ -2,11 +2,11 @@
 import { readFileSync } from "node:fs";
 import { UsageError } from "../../shared/errors.ts";
 import type { Answer } from "../load/ask.ts";
-import type { Request, Requests } from "../load/request.ts";
+import { bodyOf, type Request, type Requests } from "../load/request.ts";
 import { fromCaller } from "./caller.ts";
 import { WORKLOADS, type Workload } from "./endpoints.ts";
 import { fieldsOf, readHar } from "./har.ts";
-import { type HttpFile, readHttpFile } from "./http-file.ts";
+import { decoded, type HttpFile, readHttpFile } from "./http-file.ts";
 
 const JSON_TYPE = { "content-type": "application/json" };
 
@@ -64,23 +64,31 @@ function named(
   return { requests: all, equal: requests.length - known.size };
 }
 
-/** What --header and --body add to endpoints. @throws UsageError */
-export function withOptions(endpoints: readonly string[], headers: readonly string[], body?: string): Requests {
-  if (headers.length === 0 && body === undefined) return {};
+/** @returns what --header adds to requests. @throws UsageError */
+export function headersFrom(headers: readonly string[]): Request["headers"] {
   const wrong = headers.find((header) => !/^[\w-]+:/.test(header));
   if (wrong !== undefined) throw new UsageError(`--header "${wrong}": write it as 'name: value'`);
   const fields = fieldsOf(headers.map((header) => fieldOf(header)));
   const own = Object.keys(fields).find((name) => OF_GENERATOR.test(name));
   if (own) throw new UsageError(`--header "${own}" is set by the load generator: leave it out`);
+  return fields;
+}
+
+/** What --header and --body add to endpoints. @throws UsageError */
+export function withOptions(endpoints: readonly string[], headers: readonly string[], body?: string): Requests {
+  if (headers.length === 0 && body === undefined) return {};
+  const fields = headersFrom(headers);
   if (body !== undefined && !endpoints.some((endpoint) => requestOf(endpoint).method !== "GET"))
-    throw new UsageError(`--body requires an endpoint with a method, e.g. --endpoints 'POST ${endpoints[0]}'`);
-  const content = body?.startsWith("@") ? read("--body", fromCaller(body.slice(1))) : body;
+    throw new UsageError(
+      `--body requires an endpoint with a method, e.g. --endpoints 'POST ${endpoints[0] ?? "/login"}'`,
+    );
+  const content = body?.startsWith("@") ? bodyOf(read("--body", fromCaller(body.slice(1)))) : { body };
   return Object.fromEntries(
     endpoints.map((endpoint) => {
       const request = requestOf(endpoint);
-      const sends = content !== undefined && request.method !== "GET";
+      const sends = body !== undefined && request.method !== "GET";
       const all = { ...(sends && JSON_TYPE), ...request.headers, ...fields };
-      return [endpoint, { ...request, headers: all, ...(sends && { body: content }) }];
+      return [endpoint, { ...request, headers: all, ...(sends && content) } as Request];
     }),
   );
 }
@@ -96,9 +104,9 @@ export interface RequestsRead {
 /** @param from a HAR, or requests as editors have them @throws UsageError */
 export async function readRequests(from: HttpFile): Promise<RequestsRead> {
   const { file } = from;
-  const text = read("--requests", file);
+  const text = decoded(read("--requests", file));
   const isHar = /\.har$/i.test(file) || /^\uFEFF?\s*\{(?!\{)/.test(text);
-  const { requests: all, notes, isLive } = isHar ? { ...readHar(text, file), isLive: false } : await readHttpFile(from);
+  const { requests: all, notes, isLive } = isHar ? { ...readHar(text, from), isLive: false } : await readHttpFile(from);
   const { requests, equal } = named(all, isHar ? recorded : (request) => request);
   if (all.length === 0)
     throw new UsageError(`--requests "${file}" has no request that can be loaded${notes.map((note) => ` (${note})`)}`);
@@ -134,9 +142,9 @@ function fieldOf(line: string): { name: string; value: string } {
 /** What would contradict the connection or the body that is sent. */
 const OF_GENERATOR = /^(connection|content-length|transfer-encoding|upgrade)$/;
 
-function read(option: string, file: string): string {
+function read(option: string, file: string): Buffer {
   try {
-    return readFileSync(file, "utf8");
+    return readFileSync(file);
   } catch (error) {
     throw new UsageError(`${option} "${file}" cannot be read (${(error as Error).message})`);
   }

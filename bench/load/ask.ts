@@ -22,6 +22,8 @@ const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ALTNAME/;
 
 /** Names of Node and OpenSSL for what a client of HTTP/1.1 cannot read. */
 export const NOT_HTTP = /^HPE_|NO_APPLICATION_PROTOCOL/;
+/** An answer that began in time, and did not end. */
+export const ENDLESS = "ENDLESS";
 
 /** Headers as bytes of UTF-8, as a generator sends them: Node takes a character for a byte. */
 const asBytes = (headers: Readonly<Record<string, string>>): Record<string, string> =>
@@ -30,12 +32,17 @@ const asBytes = (headers: Readonly<Record<string, string>>): Record<string, stri
 /** @throws UsageError that names the request, and the remedy */
 export async function ask(asked: Asked, signal: AbortSignal): Promise<Answer> {
   const { url, method = "GET" } = asked;
+  const seen = { hasBegun: false };
   try {
-    return await send(asked, signal);
+    return await send(asked, signal, seen);
   } catch (error) {
     signal.throwIfAborted();
     const { code, message, name } = error as { code?: string; message: string; name: string };
     const what = method === "GET" ? url : `${method} ${url}`;
+    if (name === "TimeoutError" && seen.hasBegun)
+      throw new UsageError(`${what} does not end its answer within ${ANSWER_MS / 1e3} s, like a stream: leave it out`, {
+        cause: { code: ENDLESS },
+      });
     if (name === "TimeoutError")
       throw new UsageError(`${what} is not answered within ${ANSWER_MS / 1e3} s: leave it out, or make it faster`);
     if (CERTIFICATE.test(code ?? ""))
@@ -52,13 +59,14 @@ export async function ask(asked: Asked, signal: AbortSignal): Promise<Answer> {
   }
 }
 
-function send(asked: Asked, signal: AbortSignal): Promise<Answer> {
+function send(asked: Asked, signal: AbortSignal, seen: { hasBegun: boolean }): Promise<Answer> {
   const { url, method = "GET", insecure } = asked;
   const { protocol, hostname, port, pathname, search } = new URL(url);
   const body = bytesOf(asked);
   const since = performance.now();
   let isInformed = false;
   return new Promise((resolve, reject) => {
+    const fail = (error: Error) => reject(options.signal.aborted ? options.signal.reason : error);
     const options = {
       method,
       hostname: hostname.replace(/^\[|\]$/g, ""),
@@ -70,9 +78,10 @@ function send(asked: Asked, signal: AbortSignal): Promise<Answer> {
       signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]),
     };
     const request = (protocol === "https:" ? overHttps : overHttp)(options, (response) => {
+      seen.hasBegun = true;
       const parts: Buffer[] = [];
       response.on("data", (part: Buffer) => parts.push(part));
-      response.on("error", reject);
+      response.on("error", fail);
       response.on("end", () =>
         resolve({
           status: response.statusCode ?? 0,
@@ -89,7 +98,7 @@ function send(asked: Asked, signal: AbortSignal): Promise<Answer> {
     });
     // Such as 103 Early Hints; 100 Continue has an event of its own.
     for (const event of ["information", "continue"]) request.on(event, () => (isInformed = true));
-    request.on("error", (error) => reject(options.signal.aborted ? options.signal.reason : error));
+    request.on("error", fail);
     request.end(body);
   });
 }

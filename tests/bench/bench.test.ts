@@ -113,6 +113,8 @@ describe("servers that run already", () => {
       [["--servers", "node-raw@bun:sqlite"], "on node set it to one of"],
       [["--servers", "node-raw*x"], '--servers has "node-raw*x"'],
       [["--endpoints", "plain"], '--endpoints has "plain": write it as /path'],
+      [["--endpoints", ""], "Write at least one path"],
+      [["--requests", "a.http", "--requests", "b.http"], "It is given twice: write all requests to one file."],
       [["--connections", "1.5"], "'1.5' is invalid"],
       [["--seconds", "long"], "'long' is invalid"],
       [["--quick", "--full"], "--quick --full: choose one"],

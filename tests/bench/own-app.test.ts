@@ -91,6 +91,12 @@ describe("check says what cannot be loaded, and why", () => {
       "/a is not answered in HTTP/1.1 (HPE_INVALID_CONSTANT)",
     ],
     [
+      "a stream that has no end",
+      program("(request, response) => response.write('data: 1\\n\\n')"),
+      ["--endpoints", "/events"],
+      "/events does not end its answer within 30 s, like a stream: leave it out",
+    ],
+    [
       "a process that goes to the background",
       `${program(hello)} &`,
       [],
@@ -177,7 +183,7 @@ test("what is asked is what is written: bytes of UTF-8, a list with spaces, HOST
   const start = program(
     "({ headers, method }, response) => response.writeHead(method === 'HEAD' || Buffer.from(headers.name, 'latin1').toString() === 'Zoë 日本' && process.env.HOST === '::' ? 200 : 500).end()",
   );
-  const args = ["--endpoints", "/a, POST /b", "--header", "name: Zoë 日本", "--env", "HOST=::"];
+  const args = ["--endpoints", "/a,, POST /b,", "--header", "name: Zoë 日本", "--env", "HOST=::"];
   const { code, output } = await check(["--start", start, ...args]);
   expect([code, output]).toEqual([0, expect.stringMatching(/^\/a .*\nPOST \/b /m)]);
 });

@@ -374,7 +374,33 @@ describe("a HAR", () => {
   });
 });
 
+test("--header is for requests of files as well, and for those that others need", async () => {
+  const headers = { x: "1" };
+  const har = written("a.har", '{"log":{"entries":[{"request":{"method":"GET","url":"http://a/b"}}]}}');
+  expect(await requestsIn(har, { headers })).toEqual(["GET /b x:1"]);
+  const file = written("a.http", "# @name login\nPOST /login\n\n###\nGET /b\nX: 0\ny: {{login.y}}\n");
+  const { requests, live } = await readRequests({ file, headers });
+  const asked: string[] = [];
+  const filled = await fillIn(live as NonNullable<typeof live>, requests, async (request) => {
+    asked.push(short(request));
+    return { status: 200, headers: { "content-type": "application/json" }, body: Buffer.from('{"y":2}'), ms: 1 };
+  });
+  expect([asked, Object.values(filled).map(short)]).toEqual([
+    ["POST /login x:1"],
+    ["POST /login x:1", "GET /b x:1 y:2"],
+  ]);
+});
+
+test("a file that PowerShell wrote", async () => {
+  const file = written("a.http", "");
+  writeFileSync(file, Buffer.from("\uFEFFGET /a\r\n", "utf16le"));
+  expect(await requestsIn(file)).toEqual(["GET /a"]);
+});
+
 test("--header and --body", () => {
+  const bytes = written("a.bin", "");
+  writeFileSync(bytes, Buffer.from([0, 255]));
+  expect(withOptions(["POST /"], [], `@${bytes}`)["POST /"]).toMatchObject({ body: "AP8=", base64: true });
   const requests = withOptions(["/a", "POST /b"], ["X-Key: 1"], '{"a":1}');
   expect(requestOf("/a", requests)).toEqual({ method: "GET", path: "/a", headers: { "x-key": "1" } });
   expect(requestOf("POST /b", requests)).toEqual({

@@ -3,7 +3,7 @@ import { UsageError } from "../../../shared/errors.ts";
 import type { Identity } from "../../../shared/identity.ts";
 import type { AppSettings, TargetSpec } from "../../ask/targets.ts";
 import { meterOf, together } from "../../host/meter.ts";
-import { ask, NOT_HTTP } from "../../load/ask.ts";
+import { ask, ENDLESS, NOT_HTTP } from "../../load/ask.ts";
 import type { AnswersSeen, Requests } from "../../load/request.ts";
 import type { Clocks } from "../turns.ts";
 import { isAnswered, words } from "./answers.ts";
@@ -142,6 +142,7 @@ async function firstAnswer(
   const { ready, insecure = false } = app;
   const { path = "/", ...request } = ready ?? {};
   const answer = await ask({ ...request, url: url + path, insecure }, signal).catch((error: Error) => error);
+  if (answer instanceof Error && (answer.cause as { code?: string } | undefined)?.code === ENDLESS) throw answer;
   if (answer instanceof Error) return failureOf(answer);
   return ready === null || isAnswered(answer, ready) ? { identity: null } : words(answer);
 }
