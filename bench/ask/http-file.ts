@@ -30,7 +30,7 @@ export interface HttpFileRead {
 const PLACEHOLDER = /{{\s*([^{}]+?)\s*}}/;
 const SCRIPTS = /^(js|intellij|assert)/;
 /** A request that is to be asked before the one below, maybe of another file. */
-const REFERENCE = /^(?:#|\/\/)\s*@(?:force)?ref\s+(\S+)/im;
+const REFERENCE = /^(?:#|\/\/)\s*@(?:force)?ref\s+(\S+)/gim;
 /** What is given to all environments, in files of Visual Studio. */
 const SHARED = "$shared";
 /** Files of httpyac that are programs. */
@@ -52,10 +52,7 @@ export async function readHttpFile(file: HttpFile, ask?: (request: Request) => P
   const scripted = !file.allowScripts && parsed.httpRegions.filter(dropScripts).length > 0;
   if (scripted) notes.push(`${file.file}: its scripts do not run; --allow-scripts runs them`);
 
-  const names = [
-    ...parsed.httpRegions.flatMap(({ metaData: { name } }) => (typeof name === "string" ? [name] : [])),
-    ...[...text.matchAll(new RegExp(REFERENCE, "gim"))].map(([, name = ""]) => name), // of a file that is imported
-  ];
+  const names = namesIn(parsed, text);
   const seen = new Map<Httpyac.HttpRegion, Request>();
   const { environment, others } = await environmentOf(yac, file, parsed);
   const sending: Httpyac.HttpFileSendContext = {
@@ -70,7 +67,10 @@ export async function readHttpFile(file: HttpFile, ask?: (request: Request) => P
     file.allowScripts || (typeof region.metaData.name === "string" && isUsed(text, region.metaData.name));
   yac.io.httpClientProvider.createRequestClient = (request, { httpRegion }) => {
     const asWritten = requestOf(request, httpRegion);
-    const one = { ...asWritten, headers: { ...asWritten.headers, ...file.headers } };
+    const ref = httpRegion.metaData.ref ?? httpRegion.metaData.forceRef;
+    // Until that is asked, so that nobody takes the request for a whole one.
+    const cookie = !ask && typeof ref === "string" && { cookie: `{{${ref}.cookie}}` };
+    const one = { ...asWritten, headers: { ...cookie, ...asWritten.headers, ...file.headers } };
     const host = PLACEHOLDER.exec((request.url ?? "").replace(/^(https?:\/\/)?([^/?#]*).*/s, "$2"))?.[1];
     if (host && others.length > 0) throw new UsageError(`{{${host}}} is not defined: ${chooseOf(others)}`);
     if (!seen.has(httpRegion)) seen.set(httpRegion, one);
@@ -103,8 +103,14 @@ export async function readHttpFile(file: HttpFile, ask?: (request: Request) => P
   const requests = regions.map((region) => seen.get(region) as Request);
   const open = requests.filter((request) => PLACEHOLDER.test(JSON.stringify(request)));
   for (const request of open) if (ask || !isFilledLater(names, request, file)) resolved(request);
-  return { requests, isLive: open.length > 0 || REFERENCE.test(text), notes };
+  return { requests, isLive: open.length > 0, notes };
 }
+
+/** @returns the names of requests, those included that are referred to and are of a file that is imported. */
+const namesIn = (parsed: Httpyac.HttpFile, text: string): string[] => [
+  ...parsed.httpRegions.flatMap(({ metaData: { name } }) => (typeof name === "string" ? [name] : [])),
+  ...[...text.matchAll(REFERENCE)].map(([, name = ""]) => name),
+];
 
 /** @returns text, also of what PowerShell writes. */
 export const decoded = (bytes: Buffer): string =>
@@ -164,7 +170,8 @@ function valueAt(variables: Httpyac.Variables, expression: string): unknown {
     .filter(Boolean);
   // As IntelliJ and REST Client write a variable of the environment, and a value that is encoded.
   if (first === "$env") return process.env[path.join(".")];
-  if (first.startsWith("%")) return encodeURIComponent(String(variables[first.slice(1)] ?? expression));
+  const plain = first.startsWith("%") ? variables[first.slice(1)] : undefined;
+  if (plain !== undefined) return encodeURIComponent(String(plain));
   const name = variableOf(first);
   const response = variables[`${name}Response`] as
     | { parsedBody?: unknown; body?: unknown; headers: object }
@@ -319,9 +326,9 @@ function pathOf(url: string): string {
   const path = url.trim().replace(/^(?:https?:\/\/)?[^/?#]*/i, "");
   const { pathname, search } = new URL(SITE + path.replace(/^(?![/?#])/, "/"));
   // What is not filled in yet stays readable.
-  return (pathname + search)
-    .replace(/%7B%7B.*?%7D%7D/gi, (text) => decodeURIComponent(text))
-    .replace(/{{.*?}}/g, (text) => text.replace(/%[0-9A-F]{2}/g, decodeURIComponent));
+  return (pathname + search).replace(/(%7B%7B|{{).*?(%7D%7D|}})/gi, (text) =>
+    text.replace(/(%[0-9A-F]{2})+/gi, decodeURIComponent),
+  );
 }
 
 /** Whether all that is open in a request is an answer of another, or differs each time. */

@@ -160,6 +160,7 @@ describe("an .http file", () => {
     ["GET /a\nAuthorization: Digest ada secret\n", "authorization by Digest cannot be repeated: give Basic or Bearer"],
     ["GET /a\nAuthorization Bearer x\n", 'line 2: "Authorization Bearer x" is no header: write NAME: VALUE'],
     ["GET /a\nx: {{logon.response.body.$.token}}\n", "{{logon.response.body.$.token}} is not defined"],
+    ["GET /a/{{%b c}}\n", "{{%b c}} is not defined"],
     ["# @prompt user Your name\nGET /a/{{user}}\n", "line 2: {{user}} is not defined"],
     [
       "GET /a\n\n> {% client.global.set('t', 1); %}\n\n###\nGET /b\nx: {{t}}\n",
@@ -215,6 +216,7 @@ Authorization: Bearer {{token}}
       body: Buffer.alloc(0),
       ms: 1,
     }));
+    expect(Object.values(requests).map(short)).toEqual(["GET /mine cookie:{{login.cookie}}"]);
     expect(Object.values(filled).map(short)).toEqual(["GET /mine cookie:a=1; b=2"]);
   });
 
