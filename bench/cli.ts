@@ -47,11 +47,13 @@ const interrupted = new AbortController();
 /** Where a run is kept; needed for the last words of a run that is stopped. */
 let results = RESULTS;
 
-/** A comma belongs to a path, unless another path or method follows it. */
-const endpointList = (text: string, before: string[] = []) => [
-  ...before,
-  ...text.split(/,(?=\/|[A-Z]+ \/|content$|content,)/).filter((item) => item !== ""),
-];
+/** A comma belongs to a path, unless another path or method follows it, or the end. */
+const pathsIn = (text: string): string[] => {
+  const paths = text.split(/,+\s*(?=\/|[A-Z]+ \/|content$|content,|$)/).filter((item) => item !== "");
+  if (paths.length > 0) return paths;
+  throw new InvalidArgumentError("Write at least one path, e.g. /");
+};
+const endpointList = (text: string, before: string[] = []) => [...before, ...pathsIn(text)];
 
 /** Options of every command. */
 function withOptions(command: Command, endpoints: readonly string[]): Command {
@@ -79,10 +81,17 @@ const several = (text: string, before: string[] = []) => [...before, text];
 /** Options of commands that load what is not ours. */
 const withRequests = (command: Command) =>
   command
-    .option("--requests <file>", "requests to load: an .http file of an editor, or a HAR of a browser", path)
+    .option(
+      "--requests <file>",
+      "requests to load: an .http file of an editor, or a HAR of a browser",
+      (text: string, before?: string) => {
+        if (before === undefined) return path(text);
+        throw new InvalidArgumentError("It is given twice: write all requests to one file.");
+      },
+    )
     .option("--environment <name>", "environment of the .http file (default: the only one)")
     .option("--allow-scripts", "run the scripts of the .http file")
-    .option("--header <header>", "header for --endpoints, as 'name: value' (repeatable)", several)
+    .option("--header <header>", "header for all requests, as 'name: value' (repeatable)", several)
     .option("--body <text>", "body for --endpoints with a method like 'POST /login'; @FILE reads a file");
 
 /** Options of commands that start apps that are not ours. */

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { statSync } from "node:fs";
 import { join } from "node:path";
 import { UsageError } from "../../shared/errors.ts";
 import { start } from "../host/command.ts";
@@ -7,7 +7,7 @@ import type { Request, Requests } from "../load/request.ts";
 import { callersEnvironment, fromCaller } from "./caller.ts";
 import { ENDPOINTS } from "./endpoints.ts";
 import type { HttpFile } from "./http-file.ts";
-import { readRequests, requestOf, withOptions } from "./requests.ts";
+import { headersFrom, readRequests, requestOf, withOptions } from "./requests.ts";
 import { HeadError, type Side } from "./sides.ts";
 import { type AppSettings, type LocalSpec, parseStart } from "./targets.ts";
 
@@ -47,7 +47,10 @@ export interface ToAsk {
 /** @param otherwise endpoints if none are given @throws UsageError */
 export async function askedOf(options: RequestOptions, otherwise: readonly string[] = []): Promise<ToAsk> {
   const { endpoints = [], header = [], body, requests: file, environment, allowScripts } = options;
-  const inFile = file === undefined ? undefined : await readRequests({ file, environment, allowScripts });
+  const inFile =
+    file === undefined
+      ? undefined
+      : await readRequests({ file, environment, allowScripts, headers: headersFrom(header) });
   const all = [...endpoints, ...Object.keys(inFile?.requests ?? {})];
   if (all.length === 0 && (header.length > 0 || body !== undefined))
     throw new UsageError("--header and --body require --endpoints, e.g. --endpoints 'POST /login'");
@@ -65,6 +68,7 @@ export async function askedOf(options: RequestOptions, otherwise: readonly strin
  * @returns null if each needs an answer of another: then any answer at / will do
  */
 function firstOf({ endpoints, requests }: ToAsk, ready?: string): Request | null {
+  if (ready !== undefined && !ready.startsWith("/")) throw new UsageError(`--ready "${ready}": a path starts with /`);
   if (ready !== undefined) return { method: "GET", path: ready, headers: {} };
   const all = (endpoints.length > 0 ? endpoints : ENDPOINTS).map((endpoint) => requestOf(endpoint, requests));
   const complete = all.filter((request) => !JSON.stringify(request).includes("{{"));
@@ -82,6 +86,8 @@ const settingsOf = (
   ...(insecure && { insecure }),
 });
 
+const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+
 /** Prepares the apps, once. @throws UsageError */
 export async function appsOf(
   { start = [], cwd = ".", env = [], setup, ready, port, insecure, dryRun }: AppOptions,
@@ -91,7 +97,7 @@ export async function appsOf(
   const given = Object.entries({ setup, ready, port, env: env[0] }).find(([, value]) => value !== undefined)?.[0];
   if (start.length === 0 && given) throw new UsageError(`--${given} requires --start 'NAME=COMMAND'`);
   const folder = fromCaller(cwd);
-  if (start.length > 0 && !existsSync(folder)) throw new UsageError(`--cwd "${cwd}": there is no such folder`);
+  if (start.length > 0 && !isFolder(folder)) throw new UsageError(`--cwd "${cwd}": there is no such folder`);
   const variables = variablesOf(env);
   const settings = { ...settingsOf(folder, asked, { ready, insecure }), port };
   const apps = start.map((text) => parseStart(text, variables, settings));
@@ -112,12 +118,15 @@ export async function appsIn(
   const [command] = start;
   if (command === undefined || start.length > 1)
     throw new UsageError("--ref starts one app from both sides: give --start 'COMMAND', once");
+  // What a shell would take for a variable; a proxy's are in small letters.
+  const name = /^(?!\w*_proxy=)([a-z][\w.-]*)=/.exec(command)?.[0];
+  if (name) throw new UsageError(`--start "${command}": with --ref it has no name: leave out "${name}"`);
   if (port) throw new UsageError(`--port ${port} fits one server, and both sides run at once: let the app read PORT`);
   const variables = variablesOf(env);
   const specs: LocalSpec[] = [];
   for (const [i, { name, folder }] of sides.entries()) {
     const inside = join(folder, cwd);
-    if (!existsSync(inside)) throw new UsageError(`--cwd "${cwd}": ${name} has no such folder`);
+    if (!isFolder(inside)) throw new UsageError(`--cwd "${cwd}": ${name} has no such folder`);
     // What prepares the commit before has to prepare the later one as well.
     if (setup) await prepare(setup, inside, variables, signal, i === 0 ? UsageError : HeadError);
     const app = settingsOf(inside, asked, { ready, insecure });
@@ -128,8 +137,10 @@ export async function appsIn(
 
 /** @throws UsageError */
 function variablesOf(env: readonly string[]): Record<string, string> {
-  const wrong = env.find((text) => !/^\w+=/.test(text));
+  const wrong = env.find((text) => !/^[^=]+=/.test(text));
   if (wrong !== undefined) throw new UsageError(`--env "${wrong}": write it as NAME=VALUE`);
+  const port = env.find((text) => text.startsWith("PORT="));
+  if (port) throw new UsageError(`--env "${port}": each server gets a port of its own: give --port, or leave it out`);
   return Object.fromEntries(env.map((text) => text.split(/=(.*)/s).slice(0, 2) as [string, string]));
 }
 

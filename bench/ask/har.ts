@@ -1,21 +1,33 @@
 /** Requests as browsers record them (HTTP Archive 1.2). */
-import type { Entry, Har, PostData } from "har-format";
+import type { Entry, Har, Header, PostData } from "har-format";
 import { UsageError } from "../../shared/errors.ts";
 import type { Request } from "../load/request.ts";
 
 /** What a client sets itself, for its own connection, or what would be answered with 304. */
 export const OF_CONNECTION =
-  /^(:.*|host|connection|content-length|transfer-encoding|accept-encoding|expect|upgrade|if-(none-match|modified-since|match|unmodified-since|range))$/i;
+  /^(:.*|host|connection|keep-alive|proxy-connection|http2-settings|te|content-length|transfer-encoding|expect|upgrade|if-(none-match|modified-since|match|unmodified-since|range))$/i;
 
-/** @returns the requests to the origin that most entries have, and a line that says what is left out. @throws UsageError */
-export function readHar(text: string, file: string): { requests: Request[]; notes: string[] } {
+/** @returns one field for several of a name, as HTTP/2 splits cookies. */
+export const joined = (name: string, values: readonly unknown[]): string =>
+  values.join(/^cookie$/i.test(name) ? "; " : ", ");
+
+/** @returns the requests to the origin that most pages have, or else most entries, and a line that says what is left out. @throws UsageError */
+export function readHar(
+  text: string,
+  { file, headers = {} }: { readonly file: string; readonly headers?: Request["headers"] | undefined },
+): { requests: Request[]; notes: string[] } {
   const entries = entriesOf(text, file).filter(({ request }) => typeof request?.url === "string");
-  const origins = Map.groupBy(entries, ({ request }) => URL.parse(request.url)?.origin ?? "");
-  const [origin] = [...origins].sort(([, a], [, b]) => b.length - a.length)[0] ?? [];
+  const pages = entries.filter(({ request, response }) => /html/.test(typeOf(response)) && originOf(request) !== null);
+  const origins = Map.groupBy(pages.length > 0 ? pages : entries, ({ request }) => originOf(request));
+  origins.delete(null);
+  const [origin = null] = [...origins].sort(([, a], [, b]) => b.length - a.length)[0] ?? [];
   const left = new Map<string, number>();
   const requests = entries.flatMap((entry) => {
     const why = reasonAgainst(entry, origin);
-    if (why === null) return [requestOf(entry)];
+    if (why === null) {
+      const request = requestOf(entry);
+      return [{ ...request, headers: { ...request.headers, ...headers } }];
+    }
     left.set(why, (left.get(why) ?? 0) + 1);
     return [];
   });
@@ -35,12 +47,23 @@ function entriesOf(text: string, file: string): Entry[] {
   throw new UsageError(`--requests "${file}" is no HAR: it has no list log.entries; export it from a browser again`);
 }
 
+const typeOf = (response?: Partial<Entry["response"]>): string => response?.content?.mimeType ?? "";
+
+/** @returns null for what is not asked of a server, like `data:`, and for what is no URL */
+const originOf = ({ url }: Entry["request"]): string | null => {
+  const { protocol = "", origin = null } = URL.parse(url) ?? {};
+  return /^https?:$/.test(protocol) ? origin : null;
+};
+
 /** @returns why an entry cannot be loaded; null if it can */
-function reasonAgainst({ request, response }: Entry, origin: string | undefined): string | null {
+function reasonAgainst({ request, response }: Entry, origin: string | null): string | null {
   const status = response?.status;
   const url = URL.parse(request.url);
   if (/^wss?:$/.test(url?.protocol ?? "") || status === 101) return "WebSocket";
-  if (url?.origin !== origin) return "to other origins";
+  if (request.method === "CONNECT") return "CONNECT";
+  if (originOf(request) === null) return "without a host";
+  if (url?.origin !== origin) return `to other origins than ${origin}`;
+  if (typeOf(response).startsWith("text/event-stream")) return "event stream";
   if (status === undefined || (status >= 200 && status <= 299)) return null;
   if (status === 304) return "answered from the cache (304)";
   if (status >= 300 && status <= 399) return "redirect";
@@ -48,19 +71,43 @@ function reasonAgainst({ request, response }: Entry, origin: string | undefined)
 }
 
 /** Any 2xx will do: another one may have been recorded elsewhere. */
-function requestOf({ request: { method, url, headers, postData } }: Entry): Request {
+function requestOf({ request: { method, url, headers, cookies, postData } }: Entry): Request {
   const { pathname, search } = new URL(url);
-  const own = (headers ?? []).flatMap(({ name, value }) =>
-    OF_CONNECTION.test(name) ? [] : [[name.toLowerCase(), value ?? ""] as const],
-  );
-  const type = postData?.mimeType;
+  const own = fieldsOf((headers ?? []).filter((header) => header?.name && !OF_CONNECTION.test(header.name)));
+  const pairs = (cookies ?? []).map(({ name, value }) => `${name}=${value}`);
+  const data = withBoundary(postData);
+  const type = data?.mimeType;
   return {
     method: (method ?? "GET").toUpperCase(),
     path: pathname + search,
-    headers: { ...(type && { "content-type": type }), ...Object.fromEntries(own) },
-    ...bodyOf(postData),
+    headers: {
+      ...(pairs.length > 0 && { cookie: joined("cookie", pairs) }),
+      ...(type && { "content-type": type }),
+      ...own,
+      ...(data !== postData && type && { "content-type": type }),
+    },
+    ...bodyOf(data),
   };
 }
+
+export function fieldsOf(headers: readonly Header[]): Record<string, string> {
+  const fields = Map.groupBy(headers, ({ name }) => name.toLowerCase());
+  return Object.fromEntries(
+    [...fields].map(([name, all]) => [
+      name,
+      joined(
+        name,
+        all.map(({ value }) => value ?? ""),
+      ),
+    ]),
+  );
+}
+
+/** Gives parts of a form what parts them, if a recorder left it out. */
+const withBoundary = (data?: PostData | null): PostData | null | undefined =>
+  data?.params?.length && !data.text && /^multipart\/form-data\s*$/.test(data.mimeType)
+    ? { ...data, mimeType: "multipart/form-data; boundary=part" }
+    : data;
 
 /** A form's fields are the body of a request that has no text. */
 function bodyOf(data?: PostData | null): Pick<Request, "body" | "base64"> {

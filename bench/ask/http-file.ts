@@ -6,8 +6,8 @@ import { dirname, extname, isAbsolute, join, resolve } from "node:path";
 import type * as Httpyac from "httpyac";
 import { UsageError } from "../../shared/errors.ts";
 import type { Answer } from "../load/ask.ts";
-import type { Request } from "../load/request.ts";
-import { OF_CONNECTION } from "./har.ts";
+import { bodyOf, type Request } from "../load/request.ts";
+import { joined, OF_CONNECTION } from "./har.ts";
 
 export interface HttpFile {
   readonly file: string;
@@ -15,6 +15,8 @@ export interface HttpFile {
   readonly environment?: string | undefined;
   /** Whether scripts in it run. */
   readonly allowScripts?: boolean | undefined;
+  /** Of --header, for all requests. */
+  readonly headers?: Request["headers"] | undefined;
 }
 
 export interface HttpFileRead {
@@ -27,6 +29,10 @@ export interface HttpFileRead {
 /** A value that is not filled in. */
 const PLACEHOLDER = /{{\s*([^{}]+?)\s*}}/;
 const SCRIPTS = /^(js|intellij|assert)/;
+/** A request that is to be asked before the one below, maybe of another file. */
+const REFERENCE = /^(?:#|\/\/)\s*@(?:force)?ref\s+(\S+)/gim;
+/** What is given to all environments, in files of Visual Studio. */
+const SHARED = "$shared";
 /** Files of httpyac that are programs. */
 const SETTINGS = /^\.?httpyac(\.config)?\.[cm]?js$/;
 
@@ -35,7 +41,7 @@ const SETTINGS = /^\.?httpyac(\.config)?\.[cm]?js$/;
  * @throws UsageError with file and line for what is not understood
  */
 export async function readHttpFile(file: HttpFile, ask?: (request: Request) => Promise<Answer>): Promise<HttpFileRead> {
-  const text = readFileSync(file.file, "utf8").replace(/^\uFEFF/, "");
+  const text = decoded(readFileSync(file.file)).replace(/^\uFEFF/, "");
   const yac: typeof Httpyac = createRequire(import.meta.url)("httpyac");
   allowFiles(yac, file);
   const parsed = await parse(yac, file, text, ask !== undefined);
@@ -43,24 +49,47 @@ export async function readHttpFile(file: HttpFile, ask?: (request: Request) => P
   const regions = own.filter(({ metaData }) => metaData.disabled === undefined);
   for (const region of regions) checkRegion(file.file, region);
   const notes = own.length > regions.length ? [`${file.file}: ${own.length - regions.length} disabled, left out`] : [];
-  if (!file.allowScripts && parsed.httpRegions.filter(dropScripts).length > 0)
-    notes.push(`${file.file}: its scripts do not run; --allow-scripts runs them`);
+  const scripted = !file.allowScripts && parsed.httpRegions.filter(dropScripts).length > 0;
+  if (scripted) notes.push(`${file.file}: its scripts do not run; --allow-scripts runs them`);
 
+  const names = namesIn(parsed, text);
   const seen = new Map<Httpyac.HttpRegion, Request>();
-  const environment = await environmentOf(yac, file, parsed);
+  const { environment, others } = await environmentOf(yac, file, parsed);
   const sending: Httpyac.HttpFileSendContext = {
     httpFile: parsed,
-    ...(environment && { activeEnvironment: [environment] }),
+    activeEnvironment: [SHARED, ...environment],
     scriptConsole: SILENT,
     variables: {},
   };
+  await yac.store.userSessionStore.reset(); // cookies of a server before
   const context = await yac.createEmptyProcessorContext(sending);
   const needed = (region: Httpyac.HttpRegion) =>
     file.allowScripts || (typeof region.metaData.name === "string" && isUsed(text, region.metaData.name));
   yac.io.httpClientProvider.createRequestClient = (request, { httpRegion }) => {
-    const one = requestOf(request, httpRegion);
+    const asWritten = requestOf(request, httpRegion);
+    const ref = httpRegion.metaData.ref ?? httpRegion.metaData.forceRef;
+    // Until that is asked, so that nobody takes the request for a whole one.
+    const cookie = !ask && typeof ref === "string" && { cookie: `{{${ref}.cookie}}` };
+    const one = { ...asWritten, headers: { ...cookie, ...asWritten.headers, ...file.headers } };
+    const host = PLACEHOLDER.exec((request.url ?? "").replace(/^(https?:\/\/)?([^/?#]*).*/s, "$2"))?.[1];
+    if (host && others.length > 0) throw new UsageError(`{{${host}}} is not defined: ${chooseOf(others)}`);
     if (!seen.has(httpRegion)) seen.set(httpRegion, one);
-    return clientOf(yac, async () => (ask && needed(httpRegion) ? ask(resolved(file.file, text, one)) : null));
+    return clientOf(yac, async () => {
+      if (!ask || !needed(httpRegion)) return null;
+      const answer = await ask(resolved(one));
+      keepCookies(request, one.path, answer);
+      return answer;
+    });
+  };
+  /** A request of which all is filled in. @throws UsageError that names file, line and value */
+  const resolved = (request: Request): Request => {
+    const name = PLACEHOLDER.exec(JSON.stringify(request))?.[1];
+    if (name === undefined) return request;
+    const line = text.split("\n").findIndex((line) => line.includes(`{{${name}`) || line.includes(`{{ ${name}`));
+    const why = isValueOf(names, name)
+      ? "is not in the answer that it names: look at that answer"
+      : `is not defined: ${others.length > 0 ? chooseOf(others) : `define it, or give --environment${scripted ? " or --allow-scripts" : ""}`}`;
+    throw new UsageError(`${file.file}, line ${line + 1}: {{${name}}} ${why}`);
   };
   await yac.utils.executeGlobalScripts(context);
   for (const region of file.allowScripts
@@ -73,9 +102,19 @@ export async function readHttpFile(file: HttpFile, ask?: (request: Request) => P
   }
   const requests = regions.map((region) => seen.get(region) as Request);
   const open = requests.filter((request) => PLACEHOLDER.test(JSON.stringify(request)));
-  for (const request of open) if (ask || !isFilledLater(parsed, request, file)) resolved(file.file, text, request);
+  for (const request of open) if (ask || !isFilledLater(names, request, file)) resolved(request);
   return { requests, isLive: open.length > 0, notes };
 }
+
+/** @returns the names of requests, those included that are referred to and are of a file that is imported. */
+const namesIn = (parsed: Httpyac.HttpFile, text: string): string[] => [
+  ...parsed.httpRegions.flatMap(({ metaData: { name } }) => (typeof name === "string" ? [name] : [])),
+  ...[...text.matchAll(REFERENCE)].map(([, name = ""]) => name),
+];
+
+/** @returns text, also of what PowerShell writes. */
+export const decoded = (bytes: Buffer): string =>
+  bytes[0] === 0xff && bytes[1] === 0xfe ? bytes.toString("utf16le") : bytes.toString("utf8");
 
 /** Reads files, but no programs of the project that a file is in unless they are allowed. */
 function allowFiles({ io }: typeof Httpyac, { allowScripts }: HttpFile): void {
@@ -103,6 +142,9 @@ function allowFiles({ io }: typeof Httpyac, { allowScripts }: HttpFile): void {
 async function parse(yac: typeof Httpyac, { file, allowScripts }: HttpFile, text: string, isUp: boolean) {
   const configure: Httpyac.ConfigureHooks = ({ hooks }) => {
     hooks.onRequest.removeHook("setDefaultHttpyacHeaders");
+    // What waits or asks a person; cookies are written for the host that a load ignores.
+    for (const id of ["note", "sleep", "rateLimit", "keepStreaming", "loop"]) hooks.parseMetaData.removeHook(id);
+    hooks.replaceVariable.removeHook("cookie");
     // What differs each time stays as it is written until it is asked.
     if (!isUp) for (const id of ["restClientDynamic", "intellijDynamic"]) hooks.replaceVariable.removeHook(id);
     if (!allowScripts || !isUp) hooks.replaceVariable.removeHook("javascript");
@@ -126,6 +168,10 @@ function valueAt(variables: Httpyac.Variables, expression: string): unknown {
     .trim()
     .split(/[.[\]'"]+/)
     .filter(Boolean);
+  // As IntelliJ and REST Client write a variable of the environment, and a value that is encoded.
+  if (first === "$env") return process.env[path.join(".")];
+  const plain = first.startsWith("%") ? variables[first.slice(1)] : undefined;
+  if (plain !== undefined) return encodeURIComponent(String(plain));
   const name = variableOf(first);
   const response = variables[`${name}Response`] as
     | { parsedBody?: unknown; body?: unknown; headers: object }
@@ -142,30 +188,53 @@ const within = (value: unknown, path: readonly string[]): unknown =>
     value,
   );
 
-/** @returns the environments to use. @throws UsageError for one that there is not */
+/** @returns the environment to use, or those to choose from. @throws UsageError for one that there is not, or that cannot be read */
 async function environmentOf(
   yac: typeof Httpyac,
   { file, environment }: HttpFile,
   httpFile: Httpyac.HttpFile,
-): Promise<string | undefined> {
-  const all = await yac.getEnvironments({ httpFile, variables: {} } as unknown as Httpyac.VariableProviderContext);
-  if (environment === undefined) return all.length === 1 ? all[0] : undefined;
-  if (all.includes(environment)) return environment;
-  throw new UsageError(`--environment "${environment}": ${file} has ${all.join(", ") || "none"}: choose one of them`);
+): Promise<{ environment: string[]; others: string[] }> {
+  for (const name of ["http-client.env.json", "http-client.private.env.json"]) checkJson(join(dirname(file), name));
+  const found = await yac.getEnvironments({ httpFile, variables: {} } as unknown as Httpyac.VariableProviderContext);
+  const all = found.filter((name) => name !== SHARED);
+  if (environment === undefined)
+    return all.length > 1 ? { environment: [], others: all } : { environment: all, others: [] };
+  if (all.includes(environment)) return { environment: [environment], others: [] };
+  if (all.length > 0)
+    throw new UsageError(`--environment "${environment}": ${file} has ${all.join(", ")}: choose one of them`);
+  throw new UsageError(
+    `--environment "${environment}": ${file} has none: write http-client.env.json beside it, or leave out --environment`,
+  );
+}
+
+const chooseOf = (environments: readonly string[]) => `give --environment ${environments.join(" or ")}`;
+
+/** @throws UsageError for a file that exists and is no JSON: httpyac goes on without it */
+function checkJson(file: string): void {
+  if (!existsSync(file)) return;
+  try {
+    JSON.parse(readFileSync(file, "utf8"));
+  } catch (error) {
+    throw new UsageError(`${file} cannot be read as JSON (${(error as Error).message}): correct it`);
+  }
 }
 
 const lineOf = ({ symbol }: Httpyac.HttpRegion) => {
   const line = symbol.children?.find(({ kind }) => kind === "requestLine");
   return { number: 1 + (line ?? symbol).startLine, text: (line?.name ?? "").trim() };
 };
+const SHOWN = 120;
 const at = (file: string, region: Httpyac.HttpRegion): string => {
   const { number, text } = lineOf(region);
-  return `${file}, line ${number}: "${text}"`;
+  return `${file}, line ${number}: "${text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text}"`;
 };
+
+/** What only a client that answers a challenge, or signs a host, can send. */
+const EXCHANGED = /^authorization:\s*(digest|aws|oauth2|openid)\s[^="]*$/im;
 
 /** What a request line may be: methods are capitals, a URL has a host or begins with `/`; spaces only within a query. */
 const REQUEST_LINE =
-  /^(?:[A-Z][A-Z-]+\s+)?(?:https?:\/\/|[/?[]|:\d|localhost\b|x\b|[\w-]+(?:\.[\w-]+)+|[\w-]+:\d)(?:\S*|[^\s?]*\?.*?)(?:\s+HTTP\/[\d.]+(?:\s+\(.*\))?)?$/i;
+  /^(?:[A-Z][A-Z-]+\s+)?(?:https?:\/\/|[/?[]|:\d|localhost\b|x+\b|[\w-]+(?:\.[\w-]+)+|[\w-]+:\d)(?:\S*|[^\s?]*\?.*?)(?:\s+HTTP\/[\d.]+(?:\s+\(.*\))?)?$/i;
 
 /** @throws UsageError for a line that is not understood, and for a protocol or a file that there is not */
 function checkRegion(file: string, region: Httpyac.HttpRegion): void {
@@ -177,7 +246,22 @@ function checkRegion(file: string, region: Httpyac.HttpRegion): void {
   const plain = text.replace(new RegExp(PLACEHOLDER, "g"), "x");
   if (method !== method.toUpperCase() || /\s(\/\/|#)/.test(plain) || !REQUEST_LINE.test(plain))
     throw wrong("write it as METHOD URL, e.g. GET /path, with nothing after it");
-  const included = /^<@?\w*\s+([^\s{]+)\s*$/m.exec(region.symbol.source ?? "")?.[1];
+  // httpyac takes the name of a method that it does not know for a part of the URL.
+  const written = /^[A-Z-]+(?=\s)/.exec(text)?.[0] ?? "GET";
+  if (written === "CONNECT" || written !== region.request?.method)
+    throw wrong(`${written} cannot be loaded: leave it out`);
+  if (region.metaData.loop !== undefined) throw wrong("# @loop cannot be loaded: write each request");
+  const source = region.symbol.source ?? "";
+  const scheme = EXCHANGED.exec(source)?.[1];
+  if (scheme) throw wrong(`authorization by ${scheme} cannot be repeated: give Basic or Bearer`);
+  const lines = source.split("\n");
+  const body = region.symbol.children?.find(({ kind }) => kind === "requestBody")?.startLine ?? 0;
+  const [above = "", first = ""] = lines.slice(Math.max(0, body - region.symbol.startLine - 1));
+  if (body > 0 && above.trim() !== "" && !/^\s*[[{<"]/.test(first))
+    throw new UsageError(
+      `${file}, line ${body + 1}: "${first.trim()}" is no header: write NAME: VALUE, or an empty line above a body`,
+    );
+  const included = /^<@?\w*\s+([^\s{]+)\s*$/m.exec(source)?.[1];
   if (included && !existsSync(resolve(dirname(file), included)))
     throw wrong(`${included} cannot be read: give a path that begins at the folder of this file`);
 }
@@ -200,58 +284,63 @@ const isUsed = (text: string, name: string): boolean => {
 };
 
 function requestOf(request: Httpyac.Request, { symbol }: Httpyac.HttpRegion): Request {
-  const { method = "GET", url = "", headers = {}, body, options } = request as Httpyac.HttpRequest;
+  const { method = "GET", url = "", headers = {}, body: written, options } = request as Httpyac.HttpRequest;
+  // httpyac takes the brace of an operation without a name for its name.
+  const body = typeof written === "string" ? written.replace(/,"operationName":"{"/, "") : written;
   const own = Object.entries(headers).flatMap(([name, value]) =>
-    OF_CONNECTION.test(name) || value === undefined ? [] : [[name.toLowerCase(), [value].flat().join(", ")] as const],
+    OF_CONNECTION.test(name) || value === undefined
+      ? []
+      : [[name.toLowerCase(), joined(name, [value].flat())] as const],
   );
   const path = pathOf(url);
-  const cookie = (options?.cookieJar as CookieJar | undefined)?.getCookieStringSync(`http://localhost${path}`);
+  const cookie = (options?.cookieJar as CookieJar | undefined)?.getCookieStringSync(SITE + path);
   const bytes = body === undefined || body === null || body === "" ? undefined : Buffer.from(body as string | Buffer);
-  const text = bytes?.toString("utf8");
   const status = /^\s*\?\? status ==? (\d{3})\s*$/m.exec(symbol.source ?? "")?.[1];
   return {
     method: method === "GRAPHQL" ? "POST" : method,
     path,
     headers: { ...(cookie && { cookie }), ...Object.fromEntries(own) },
-    ...(bytes &&
-      (bytes.equals(Buffer.from(text ?? "")) ? { body: text } : { body: bytes.toString("base64"), base64: true })),
+    ...(bytes && bodyOf(bytes)),
     ...(status && { status: Number(status) }),
   } as Request;
 }
 
 interface CookieJar {
   getCookieStringSync(url: string): string;
+  setCookieSync(cookie: string, url: string, options: { ignoreError: boolean }): void;
+}
+
+/** Whose cookies are all, so that secure ones are sent as well. */
+const SITE = "https://localhost";
+
+/** Keeps the cookies of an answer for the requests that refer to it. */
+function keepCookies(request: Httpyac.Request, path: string, { headers }: Answer): void {
+  const jar = (request as Httpyac.HttpRequest).options?.cookieJar as CookieJar | undefined;
+  // Several are one text; dates have commas as well.
+  for (const cookie of headers["set-cookie"]?.split(/,(?=\s*[^\s;,=]+=)/) ?? [])
+    jar?.setCookieSync(cookie.replace(/;\s*domain=[^;]*/i, ""), SITE + path, { ignoreError: true });
 }
 
 /** Requests go to the servers that are measured, whatever host they name. */
 function pathOf(url: string): string {
   const path = url.trim().replace(/^(?:https?:\/\/)?[^/?#]*/i, "");
-  const { pathname, search } = new URL(path, "http://localhost");
+  const { pathname, search } = new URL(SITE + path.replace(/^(?![/?#])/, "/"));
   // What is not filled in yet stays readable.
-  return (pathname + search)
-    .replace(/%7B%7B.*?%7D%7D/gi, (text) => decodeURIComponent(text))
-    .replace(/{{.*?}}/g, (text) => decodeURIComponent(text));
-}
-
-/** A request of which all is filled in. @throws UsageError that names file, line and value */
-function resolved(file: string, text: string, request: Request): Request {
-  const name = PLACEHOLDER.exec(JSON.stringify(request))?.[1];
-  if (name === undefined) return request;
-  const line = text.split("\n").findIndex((line) => line.includes(name));
-  const why = /[.[]/.test(name)
-    ? "is not in the answer that it names: look at that answer"
-    : "is not defined: define it, or give --environment";
-  throw new UsageError(`${file}, line ${line + 1}: {{${name}}} ${why}`);
+  return (pathname + search).replace(/(%7B%7B|{{).*?(%7D%7D|}})/gi, (text) =>
+    text.replace(/(%[0-9A-F]{2})+/gi, decodeURIComponent),
+  );
 }
 
 /** Whether all that is open in a request is an answer of another, or differs each time. */
-function isFilledLater(parsed: Httpyac.HttpFile, request: Request, { allowScripts }: HttpFile): boolean {
-  const names = parsed.httpRegions.flatMap(({ metaData: { name } }) => (typeof name === "string" ? [name] : []));
-  const open = [...JSON.stringify(request).matchAll(new RegExp(PLACEHOLDER, "g"))].map(([, name = ""]) => name);
-  const isOf = (text: string) =>
-    /^\$/.test(text) || names.some((name) => text.startsWith(name) || text.startsWith(variableOf(name)));
-  return allowScripts === true || open.every(isOf);
-}
+const isFilledLater = (names: readonly string[], request: Request, { allowScripts }: HttpFile): boolean =>
+  allowScripts === true ||
+  [...JSON.stringify(request).matchAll(new RegExp(PLACEHOLDER, "g"))].every(
+    ([, name = ""]) => name.startsWith("$") || isValueOf(names, name),
+  );
+
+/** Whether a value is one of an answer to a request of these names. */
+const isValueOf = (names: readonly string[], value: string): boolean =>
+  names.some((name) => value.startsWith(name) || value.startsWith(variableOf(name)));
 
 function clientOf(yac: typeof Httpyac, answer: () => Promise<Answer | null>): Httpyac.RequestClient {
   class Client extends yac.AbstractRequestClient<undefined> {

@@ -1,13 +1,12 @@
 /** What is asked at an endpoint: a GET of its path, unless more is said. */
 import { readFileSync } from "node:fs";
-import { extname } from "node:path";
 import { UsageError } from "../../shared/errors.ts";
 import type { Answer } from "../load/ask.ts";
-import type { Request, Requests } from "../load/request.ts";
+import { bodyOf, type Request, type Requests } from "../load/request.ts";
 import { fromCaller } from "./caller.ts";
 import { WORKLOADS, type Workload } from "./endpoints.ts";
-import { readHar } from "./har.ts";
-import { type HttpFile, readHttpFile } from "./http-file.ts";
+import { fieldsOf, readHar } from "./har.ts";
+import { decoded, type HttpFile, readHttpFile } from "./http-file.ts";
 
 const JSON_TYPE = { "content-type": "application/json" };
 
@@ -37,13 +36,24 @@ export const isOurPost = (endpoint: string): boolean =>
 /** A GET without body is named by its path alone, as endpoints are. */
 const nameOf = ({ method, path }: Request): string => (method === "GET" ? path : `${method} ${path}`);
 
-/** @returns name -> request, in their order; equal ones are one, and the second other one of a name is `/path (2)` */
-function named(requests: readonly Request[]): { requests: Requests; equal: number } {
+/** In s or ms since 1970, as pages add it to what they poll. */
+const TIME = /(?<==)1[5-9]\d{8}(\d{3})?(?=&|$)/g;
+
+/** What a recording has again and again: headers such as a trace's differ each time. */
+const recorded = ({ method, path, body }: Request): unknown => [method, path.replace(TIME, ""), body];
+
+/**
+ * @param contentOf what is the same in equal requests
+ * @returns name -> request, in their order; equal ones are one, and the second other one of a name is `/path (2)`
+ */
+function named(
+  requests: readonly Request[],
+  contentOf: (request: Request) => unknown,
+): { requests: Requests; equal: number } {
   const all: Record<string, Request> = {};
   const known = new Set<string>();
   for (const request of requests) {
-    const { method, path, body } = request;
-    const content = JSON.stringify([method, path, body]);
+    const content = JSON.stringify(contentOf(request));
     if (known.has(content)) continue;
     known.add(content);
     const name = nameOf(request);
@@ -54,19 +64,31 @@ function named(requests: readonly Request[]): { requests: Requests; equal: numbe
   return { requests: all, equal: requests.length - known.size };
 }
 
+/** @returns what --header adds to requests. @throws UsageError */
+export function headersFrom(headers: readonly string[]): Request["headers"] {
+  const wrong = headers.find((header) => !/^[\w-]+:/.test(header));
+  if (wrong !== undefined) throw new UsageError(`--header "${wrong}": write it as 'name: value'`);
+  const fields = fieldsOf(headers.map((header) => fieldOf(header)));
+  const own = Object.keys(fields).find((name) => OF_GENERATOR.test(name));
+  if (own) throw new UsageError(`--header "${own}" is set by the load generator: leave it out`);
+  return fields;
+}
+
 /** What --header and --body add to endpoints. @throws UsageError */
 export function withOptions(endpoints: readonly string[], headers: readonly string[], body?: string): Requests {
   if (headers.length === 0 && body === undefined) return {};
-  const wrong = headers.find((header) => !/^[\w-]+:/.test(header));
-  if (wrong !== undefined) throw new UsageError(`--header "${wrong}": write it as 'name: value'`);
-  const fields = Object.fromEntries(headers.map((header) => fieldOf(header)));
-  const content = body?.startsWith("@") ? read("--body", fromCaller(body.slice(1))) : body;
+  const fields = headersFrom(headers);
+  if (body !== undefined && !endpoints.some((endpoint) => requestOf(endpoint).method !== "GET"))
+    throw new UsageError(
+      `--body requires an endpoint with a method, e.g. --endpoints 'POST ${endpoints[0] ?? "/login"}'`,
+    );
+  const content = body?.startsWith("@") ? bodyOf(read("--body", fromCaller(body.slice(1)))) : { body };
   return Object.fromEntries(
     endpoints.map((endpoint) => {
       const request = requestOf(endpoint);
-      const sends = content !== undefined && request.method !== "GET";
+      const sends = body !== undefined && request.method !== "GET";
       const all = { ...(sends && JSON_TYPE), ...request.headers, ...fields };
-      return [endpoint, { ...request, headers: all, ...(sends && { body: content }) }];
+      return [endpoint, { ...request, headers: all, ...(sends && content) } as Request];
     }),
   );
 }
@@ -82,10 +104,10 @@ export interface RequestsRead {
 /** @param from a HAR, or requests as editors have them @throws UsageError */
 export async function readRequests(from: HttpFile): Promise<RequestsRead> {
   const { file } = from;
-  const text = read("--requests", file);
-  const isHar = extname(file) === ".har";
-  const { requests: all, notes, isLive } = isHar ? { ...readHar(text, file), isLive: false } : await readHttpFile(from);
-  const { requests, equal } = named(all);
+  const text = decoded(read("--requests", file));
+  const isHar = /\.har$/i.test(file) || /^\uFEFF?\s*\{(?!\{)/.test(text);
+  const { requests: all, notes, isLive } = isHar ? { ...readHar(text, from), isLive: false } : await readHttpFile(from);
+  const { requests, equal } = named(all, isHar ? recorded : (request) => request);
   if (all.length === 0)
     throw new UsageError(`--requests "${file}" has no request that can be loaded${notes.map((note) => ` (${note})`)}`);
   // Generators open a new connection after any other answer, and would load that.
@@ -112,14 +134,17 @@ export async function fillIn(
   );
 }
 
-function fieldOf(line: string): [string, string] {
+function fieldOf(line: string): { name: string; value: string } {
   const [name = "", value = ""] = line.split(/:(.*)/s);
-  return [name.trim().toLowerCase(), value.trim()];
+  return { name: name.trim(), value: value.trim() };
 }
 
-function read(option: string, file: string): string {
+/** What would contradict the connection or the body that is sent. */
+const OF_GENERATOR = /^(connection|content-length|transfer-encoding|upgrade)$/;
+
+function read(option: string, file: string): Buffer {
   try {
-    return readFileSync(file, "utf8");
+    return readFileSync(file);
   } catch (error) {
     throw new UsageError(`${option} "${file}" cannot be read (${(error as Error).message})`);
   }

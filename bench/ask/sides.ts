@@ -56,15 +56,14 @@ export function checkOut(
     }
     if (!top.ok) throw new UsageError(`--repo "${repo}": ${refusalOf(top.text)}`);
     const commit = git("rev-parse", "--verify", "--quiet", "--end-of-options", `${ref}^{commit}`);
-    if (!commit.ok) throw new UsageError(`--ref "${ref}": ${repo} has no such commit; fetch it first`);
+    if (!commit.ok) throw new UsageError(`--ref "${ref}": ${repo} has no such commit; ${fetchOf(git)}`);
     const folder = join(home, String(i));
     const added = git("worktree", "add", "--detach", "--quiet", folder, commit.text);
-    if (!added.ok) throw new UsageError(`--ref "${ref}" cannot be checked out: ${added.text.split("\n").at(-1)}`);
+    if (!added.ok) throw new UsageError(`--ref "${ref}" cannot be checked out: ${reasonOf(added.text)}`);
     made.push(folder);
     if (existsSync(join(folder, ".gitmodules"))) {
       const filled = git("-C", folder, "submodule", "update", "--init", "--recursive", "--quiet");
-      if (!filled.ok)
-        throw new UsageError(`--ref "${ref}": its submodules cannot be had: ${filled.text.split("\n").at(-1)}`);
+      if (!filled.ok) throw new UsageError(`--ref "${ref}": its submodules cannot be had: ${reasonOf(filled.text)}`);
     }
     for (const file of copy) {
       const from = join(top.text, file);
@@ -84,6 +83,18 @@ export function checkOut(
 
 /** The environment without what a hook of git would tell of another repository. */
 const withoutGit = () => Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("GIT_")));
+
+/** What git says first of what went wrong: what follows is what it then could not do. */
+function reasonOf(said: string): string {
+  const lines = said.split("\n");
+  const reason = lines.find((line) => /command not found|^(fatal|error):/.test(line)) ?? lines.at(-1) ?? "";
+  return /\blfs\b/.test(said) ? `${reason}: install git-lfs` : reason;
+}
+
+const fetchOf = (git: (...args: string[]) => { text: string }): string =>
+  git("rev-parse", "--is-shallow-repository").text === "true"
+    ? "the clone is shallow: git fetch --unshallow, or check out with fetch-depth: 0"
+    : "fetch it first";
 
 /** Why git does not take a folder for a repository. */
 const refusalOf = (said: string): string =>

@@ -204,6 +204,8 @@ function onPostgres(spec: LocalSpec): LocalSpec {
 export function parseStart(text: string, env: Readonly<Record<string, string>>, app: AppSettings): LocalSpec {
   const [, name = "", command = ""] = /^([\w.-]+)=(.*\S)/s.exec(text) ?? [];
   if (name === "") throw new UsageError(`--start "${text}": write it as NAME=COMMAND, e.g. 'my-app=node app.js'`);
+  if (/^([A-Z]+_[A-Z_]+|PORT|HOST|DEBUG)$/.test(name))
+    throw new UsageError(`--start "${text}": ${name} is a variable: write a name before it, e.g. 'my-app=${text}'`);
   if (SERVERS.includes(name) || stackOf(name))
     throw new UsageError(`--start "${text}": ${name} is one of our servers: give another name`);
   return { kind: "local", name, command: ["sh", "-c", command], env, app };
@@ -214,6 +216,8 @@ export function baseOf(text: string): string {
   if (url?.protocol !== "http:" && url?.protocol !== "https:") {
     throw new UsageError(`"${text}" is not a URL: write it as http://host:port`);
   }
+  if (url.search || url.hash)
+    throw new UsageError(`"${text}" has a query: give that with --endpoints, e.g. '/path?a=1'`);
   return url.origin + url.pathname.replace(/\/$/, "");
 }
 

@@ -10,6 +10,8 @@ export interface Answer {
   readonly body: Buffer;
   /** From the send to the last byte. */
   readonly ms: number;
+  /** See {@link AnswersSeen}. */
+  readonly isUnusual?: boolean;
 }
 
 /** Time limit of an answer. */
@@ -18,53 +20,85 @@ const ANSWER_MS = 30_000;
 /** OpenSSL's names for a certificate that is not trusted. */
 const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ALTNAME/;
 
+/** Names of Node and OpenSSL for what a client of HTTP/1.1 cannot read. */
+export const NOT_HTTP = /^HPE_|NO_APPLICATION_PROTOCOL/;
+/** An answer that began in time, and did not end. */
+export const ENDLESS = "ENDLESS";
+
+/** Headers as bytes of UTF-8, as a generator sends them: Node takes a character for a byte. */
+const asBytes = (headers: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, Buffer.from(value).toString("latin1")]));
+
 /** @throws UsageError that names the request, and the remedy */
 export async function ask(asked: Asked, signal: AbortSignal): Promise<Answer> {
   const { url, method = "GET" } = asked;
+  const seen = { hasBegun: false };
   try {
-    return await send(asked, signal);
+    return await send(asked, signal, seen);
   } catch (error) {
     signal.throwIfAborted();
     const { code, message, name } = error as { code?: string; message: string; name: string };
     const what = method === "GET" ? url : `${method} ${url}`;
+    if (name === "TimeoutError" && seen.hasBegun)
+      throw new UsageError(`${what} does not end its answer within ${ANSWER_MS / 1e3} s, like a stream: leave it out`, {
+        cause: { code: ENDLESS },
+      });
     if (name === "TimeoutError")
       throw new UsageError(`${what} is not answered within ${ANSWER_MS / 1e3} s: leave it out, or make it faster`);
     if (CERTIFICATE.test(code ?? ""))
       throw new UsageError(`${url} has a certificate that is not trusted here (${code}): give --insecure`);
-    throw new UsageError(`${what} cannot be reached (${code ?? message}): start the server, or fix the address`);
+    if (NOT_HTTP.test(code ?? ""))
+      throw new UsageError(`${what} is not answered in HTTP/1.1 (${code}): let the server speak it`, { cause: error });
+    if (code === "ECONNRESET")
+      throw new UsageError(`${what} is not answered, the server closes the connection (${code}): see what it prints`, {
+        cause: error,
+      });
+    throw new UsageError(`${what} cannot be reached (${code ?? message}): start the server, or fix the address`, {
+      cause: error,
+    });
   }
 }
 
-function send(asked: Asked, signal: AbortSignal): Promise<Answer> {
+function send(asked: Asked, signal: AbortSignal, seen: { hasBegun: boolean }): Promise<Answer> {
   const { url, method = "GET", insecure } = asked;
   const { protocol, hostname, port, pathname, search } = new URL(url);
   const body = bytesOf(asked);
   const since = performance.now();
+  let isInformed = false;
   return new Promise((resolve, reject) => {
+    const fail = (error: Error) => reject(options.signal.aborted ? options.signal.reason : error);
     const options = {
       method,
       hostname: hostname.replace(/^\[|\]$/g, ""),
       port,
       path: pathname + search,
-      headers: { ...headersOf(asked), ...(body && { "content-length": body.length }) },
+      headers: { ...asBytes(headersOf(asked)), ...(body && { "content-length": body.length }) },
       maxHeaderSize: 2 ** 20,
       rejectUnauthorized: !insecure,
       signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]),
     };
     const request = (protocol === "https:" ? overHttps : overHttp)(options, (response) => {
+      seen.hasBegun = true;
       const parts: Buffer[] = [];
       response.on("data", (part: Buffer) => parts.push(part));
-      response.on("error", reject);
+      response.on("error", fail);
       response.on("end", () =>
         resolve({
           status: response.statusCode ?? 0,
+          isUnusual:
+            isInformed ||
+            method === "HEAD" ||
+            /^(204|205)$/.test(String(response.statusCode)) ||
+            Object.keys(response.trailers).length > 0,
           headers: Object.fromEntries(Object.entries(response.headers).map(([name, value]) => [name, String(value)])),
           body: Buffer.concat(parts),
           ms: performance.now() - since,
         }),
       );
     });
-    request.on("error", (error) => reject(options.signal.aborted ? options.signal.reason : error));
+    // Such as 103 Early Hints; 100 Continue has an event of its own.
+    for (const event of ["information", "continue"]) request.on(event, () => (isInformed = true));
+    request.on("error", fail);
     request.end(body);
   });
 }

@@ -117,6 +117,8 @@ function argumentsOf(asked: Asked): string[] {
       ([name, value]) => ["-H", `${name}: ${value}`],
     ),
     ...(insecure ? ["-k"] : []),
+    // Its own client waits for a body that does not come, and takes 103 for the answer; Go's is slower, but right.
+    ...(answer?.isUnusual || method === "HEAD" ? ["-stdclient"] : []),
     // A server that says after how many requests leaves the closing to its client, as Node does with maxRequestsPerSocket.
     ...(answer?.perConnection
       ? ["-connection-reuse", `${answer.perConnection}:${answer.perConnection}`]

@@ -30,11 +30,19 @@ export interface AnswersSeen {
   readonly ms: number;
   /** After so many requests the server wants a connection to be closed, as it says in the header Keep-Alive; absent if it does not. */
   readonly perConnection?: number | undefined;
+  /** More than headers and a body: no body, other answers before it, trailers after it. */
+  readonly isUnusual?: boolean;
 }
 
 /** @returns the bytes of a body; undefined if there is none. */
 export const bytesOf = ({ body, base64 }: Pick<Asked, "body" | "base64">): Buffer | undefined =>
   body === undefined ? undefined : Buffer.from(body, base64 ? "base64" : "utf8");
+
+/** @returns a body of these bytes. */
+export function bodyOf(bytes: Buffer): Pick<Request, "body" | "base64"> {
+  const text = bytes.toString("utf8");
+  return bytes.equals(Buffer.from(text)) ? { body: text } : { body: bytes.toString("base64"), base64: true };
+}
 
 /** What the generator calls itself, unless a request says otherwise: the check sends the same. */
 export const USER_AGENT = "fortio.org/fortio";

@@ -100,8 +100,8 @@ function checkEndpoints(options: Options, apps: readonly LocalSpec[], asked: rea
   const { urls, engine, requests, workload = "read" } = options;
   const { store } = WORKLOADS[workload];
   for (const endpoint of options.endpoints) {
-    if (!/^([A-Z]+ )?\//.test(endpoint) && endpoint !== SEQUENCE)
-      throw new UsageError(`--endpoints has "${endpoint}": a path starts with /`);
+    if (!/^((?!CONNECT)[A-Z]+ )?\//.test(endpoint) && endpoint !== SEQUENCE)
+      throw new UsageError(`--endpoints has "${endpoint}": write it as /path or 'METHOD /path', e.g. 'POST /login'`);
   }
   if (store && (engine || options.agents?.length)) {
     throw new UsageError(`--workload ${workload} starts servers on this machine: leave out --docker and --agents`);

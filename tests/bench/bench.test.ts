@@ -99,6 +99,7 @@ describe("servers that run already", () => {
     const closed = `http://127.0.0.1:${await freePort()}`;
     const cases: [string[], string][] = [
       [[closed], `${closed}/ cannot be reached`],
+      [[`${closed}/a?b=1`], "has a query: give that with --endpoints, e.g. '/path?a=1'"],
       [[urlOf(ours), closed], `${closed}/ cannot be reached`],
       [[urlOf(foreign)], "does not name the server: give --name NAME"],
       [
@@ -111,7 +112,9 @@ describe("servers that run already", () => {
       [["--servers", "constructor"], '--servers has "constructor": choose from'],
       [["--servers", "node-raw@bun:sqlite"], "on node set it to one of"],
       [["--servers", "node-raw*x"], '--servers has "node-raw*x"'],
-      [["--endpoints", "plain"], '--endpoints has "plain": a path starts with /'],
+      [["--endpoints", "plain"], '--endpoints has "plain": write it as /path'],
+      [["--endpoints", ""], "Write at least one path"],
+      [["--requests", "a.http", "--requests", "b.http"], "It is given twice: write all requests to one file."],
       [["--connections", "1.5"], "'1.5' is invalid"],
       [["--seconds", "long"], "'long' is invalid"],
       [["--quick", "--full"], "--quick --full: choose one"],

@@ -61,6 +61,52 @@ describe("check says what cannot be loaded, and why", () => {
       'app answers /a with status 404 "none": give --endpoints with paths that it has',
     ],
     [
+      "a redirect to HTTPS",
+      program(
+        "({ headers, url }, response) => response.writeHead(301, { location: 'https://' + headers.host + url }).end()",
+      ),
+      ["--endpoints", "/docs"],
+      "it wants HTTPS: turn that off for the run, or give --header 'x-forwarded-proto: https'",
+    ],
+    [
+      "a login",
+      program("(request, response) => response.writeHead(401).end('who?')"),
+      ["--endpoints", "/a"],
+      'app answers /a with status 401 "who?": give what it asks for, with --header or --requests',
+    ],
+    [
+      "a rate limit",
+      program(
+        "(request, response) => response.writeHead((globalThis.n = (globalThis.n ?? 0) + 1) > 2 ? 429 : 200).end('slow')",
+      ),
+      ["--endpoints", "/a"],
+      'app answers /a with status 429 "slow": turn its rate limit off for the run',
+    ],
+    [
+      "HTTP/2",
+      program(hello, {
+        listen: "close(); require('node:http2').createServer(answer).listen(process.env.PORT, '127.0.0.1')",
+      }),
+      ["--endpoints", "/a"],
+      "/a is not answered in HTTP/1.1 (HPE_INVALID_CONSTANT)",
+    ],
+    [
+      "a stream that has no end",
+      program("(request, response) => response.write('data: 1\\n\\n')"),
+      ["--endpoints", "/events"],
+      "/events does not end its answer within 30 s, like a stream: leave it out",
+    ],
+    [
+      "a process that goes to the background",
+      `${program(hello)} &`,
+      [],
+      "app did not start: it ended by 0: start it in the foreground",
+    ],
+    ["a variable in the place of a name", "PORT=3000 node app.js", [], "PORT is a variable: write a name before it"],
+    ["a port by --env", program(hello), ["--env", "PORT=3000"], "each server gets a port of its own: give --port"],
+    ["a --ready that is no path", program(hello), ["--ready", "health"], '--ready "health": a path starts with /'],
+    ["a --cwd that is a file", program(hello), ["--cwd", join(folder, "app1.js")], "there is no such folder"],
+    [
       "a reason on stdout",
       program(hello, { before: "console.log('DATABASE_URL is not set'); process.exit(1);" }),
       [],
@@ -131,6 +177,37 @@ require("node:https").createServer({ key: readFileSync(${JSON.stringify(key)}), 
     expect([code, output]).toEqual([0, expect.stringContaining("200 requests/s of / keep")]);
     expect(rowsOf(file).every((row) => row["Error Count"] === "0")).toBe(true);
   });
+});
+
+test("what is asked is what is written: bytes of UTF-8, a list with spaces, HOST by --env", async () => {
+  const start = program(
+    "({ headers, method }, response) => response.writeHead(method === 'HEAD' || Buffer.from(headers.name, 'latin1').toString() === 'Zoë 日本' && process.env.HOST === '::' ? 200 : 500).end()",
+  );
+  const args = ["--endpoints", "/a,, POST /b,", "--header", "name: Zoë 日本", "--env", "HOST=::"];
+  const { code, output } = await check(["--start", start, ...args]);
+  expect([code, output]).toEqual([0, expect.stringMatching(/^\/a .*\nPOST \/b /m)]);
+});
+
+test("answers without a body, after others, and with trailers are loaded without errors", async () => {
+  const start = program(
+    `({ method, url }, response) => {
+  if (url === "/204") return response.writeHead(204).end();
+  if (url === "/103") response.writeEarlyHints({ link: "</a.css>; rel=preload; as=style" });
+  if (url === "/trailers") response.writeHead(200, { trailer: "x-sum" });
+  if (url === "/trailers") response.addTrailers({ "x-sum": "1" });
+  response.write("x");
+  response.end("y");
+}`,
+  );
+  const file = newFile();
+  const { code, output } = await finish(
+    bench(file, "--start", start, "--cwd", folder, "--endpoints", "/204,/103,/trailers,HEAD /"),
+  );
+  expect([code, output]).toEqual([0, expect.stringContaining(" slices in ")]);
+  for (const row of rowsOf(file)) {
+    expect([row.Endpoint, row["Error Count"]]).toEqual([row.Endpoint, "0"]);
+    expect(Number(row.QPS)).toBeGreaterThan(100);
+  }
 });
 
 test("answers above 128 KiB, bodies that are no text and our own names are loaded as they are written", async () => {

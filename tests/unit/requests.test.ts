@@ -96,12 +96,52 @@ describe("an .http file", () => {
       "GET /a\n\n###\nGET /a\n\n###\nPOST /a\n\n1\n\n###\nPOST /a\n\n2\n",
       ["GET /a", "POST /a 1", "POST /a 2"],
     ],
+    [
+      "the same with another header, which is another request",
+      "GET /a\naccept: text/html\n\n###\nGET /a\naccept: text/xml\n",
+      ["GET /a accept:text/html", "GET /a accept:text/xml"],
+    ],
+    [
+      "cookies, which are sent to the app whatever host they are written for",
+      "GET https://example.com/a\nCookie: a=1\nCookie: b=2\n\n###\nGET /b\nCookie: c=3\n",
+      ["GET /a cookie:a=1; b=2", "GET /b cookie:c=3"],
+    ],
+    ["a path that begins with two slashes", "GET http://localhost//a//b\n", ["GET //a//b"]],
+    [
+      "accept-encoding, which is what makes an app compress",
+      "GET /a\nAccept-Encoding: br\n",
+      ["GET /a accept-encoding:br"],
+    ],
+    [
+      "remarks that ask a person, wait, or are of a client's own",
+      "# @note sure?\n# @no-redirect\n# @no-cookie-jar\n# @sleep 60000\nGET /a\n",
+      ["GET /a"],
+    ],
+    [
+      "an operation of GraphQL without a name",
+      'GRAPHQL /graphql\n\nquery { me { id } }\n\n{"a":1}\n',
+      ['POST /graphql content-type:application/json {"query":"query { me { id } }","variables":{"a":1}}'],
+    ],
+    ["a value that is encoded", "@q = a b&c\nGET /a?q={{%q}}\n", ["GET /a?q=a%20b%26c"]],
+    [
+      "a variable of the environment, as IntelliJ writes it",
+      "GET /a\nx: {{$env.NODE_ENV}}\n",
+      [`GET /a x:${process.env.NODE_ENV}`],
+    ],
+    ["a host of two variables that are not defined", "GET {{base}}{{api}}/a\n", ["GET /a"]],
+    [
+      "what Visual Studio shares between environments",
+      "GET /a\nx: {{a}} {{b}}\n",
+      ["GET /a x:1 2"],
+      { "http-client.env.json": '{"$shared":{"a":"1"},"dev":{"b":"2"}}' },
+    ],
   ];
   for (const [what, text, expected, beside = {}] of understood) {
     test(what, async () => expect(await http(text, beside)).toEqual(expected));
   }
 
-  const refused: readonly [text: string, message: string][] = [
+  const TWO = { "http-client.env.json": '{"dev":{"base":"http://a/api"},"live":{"base":"http://b/api"}}' };
+  const refused: readonly [text: string, message: string, beside?: object][] = [
     ["post /items\n", 'line 1: "post /items": write it as METHOD URL'],
     [
       "GET /a\n\n###\ncurl -X POST http://localhost/items -d '{}'\n",
@@ -114,8 +154,24 @@ describe("an .http file", () => {
     ["POST /a\n\n< none.json\n", "none.json cannot be read"],
     ["# nothing\n", "has no request"],
     ["GET /\n\n?? status == 302\n", "expects 302: only 2xx"],
+    ["PURGE /a\n", "PURGE cannot be loaded"],
+    ["CONNECT /a\n", "CONNECT cannot be loaded"],
+    ["# @loop for 3\nGET /a/{{$index}}\n", "# @loop cannot be loaded: write each request"],
+    ["GET /a\nAuthorization: Digest ada secret\n", "authorization by Digest cannot be repeated: give Basic or Bearer"],
+    ["GET /a\nAuthorization Bearer x\n", 'line 2: "Authorization Bearer x" is no header: write NAME: VALUE'],
+    ["GET /a\nx: {{logon.response.body.$.token}}\n", "{{logon.response.body.$.token}} is not defined"],
+    ["GET /a/{{%b c}}\n", "{{%b c}} is not defined"],
+    ["# @prompt user Your name\nGET /a/{{user}}\n", "line 2: {{user}} is not defined"],
+    [
+      "GET /a\n\n> {% client.global.set('t', 1); %}\n\n###\nGET /b\nx: {{t}}\n",
+      "line 7: {{t}} is not defined: define it, or give --environment or --allow-scripts",
+    ],
+    ["GET {{base}}/a\n", "{{base}} is not defined: give --environment dev or live", TWO],
+    ["GET /a\n", "http-client.env.json cannot be read as JSON", { "http-client.env.json": '{"dev":' }],
+    ['{"info":{"schema":"https://schema.getpostman.com/json/collection/v2.1.0/collection.json"}}', "is no HAR"],
   ];
-  for (const [text, message] of refused) test(message, () => expect(http(text)).rejects.toThrow(message));
+  for (const [text, message, beside] of refused)
+    test(message, () => expect(http(text, beside)).rejects.toThrow(message));
 
   test("an environment that there is not is refused", () => {
     const file = written("a.http", "GET /a\n", { "http-client.env.json": '{"dev":{},"live":{}}' });
@@ -146,6 +202,22 @@ Authorization: Bearer {{token}}
     expect(asked).toEqual(['POST /login content-type:application/json {"user":"a"}']);
     expect(filled["/mine/{{$guid}}"]?.headers).toEqual({ authorization: "Bearer secret" });
     expect(filled["/mine/{{$guid}}"]?.path).toMatch(/^\/mine\/[0-9a-f-]{36}$/);
+  });
+
+  test("cookies of an answer are sent by the requests that refer to it, of another file as well", async () => {
+    const text = "# @import login.http\n\n###\n# @ref login\nGET /mine\n";
+    const { requests, live } = await readRequests({
+      file: written("a.http", text, { "login.http": "# @name login\nPOST /login\n" }),
+    });
+    const cookies = "a=1; Path=/; Expires=Wed, 21 Oct 2099 07:28:00 GMT; Domain=example.com; Secure,b=2; HttpOnly";
+    const filled = await fillIn(live as NonNullable<typeof live>, requests, async () => ({
+      status: 200,
+      headers: { "set-cookie": cookies },
+      body: Buffer.alloc(0),
+      ms: 1,
+    }));
+    expect(Object.values(requests).map(short)).toEqual(["GET /mine cookie:{{login.cookie}}"]);
+    expect(Object.values(filled).map(short)).toEqual(["GET /mine cookie:a=1; b=2"]);
   });
 
   test("scripts run if that is allowed", async () => {
@@ -193,7 +265,7 @@ describe("a HAR", () => {
       "/made": { method: "GET", path: "/made", headers: {} },
     });
     expect(notes).toEqual([
-      `${file}: left out: 1 to other origins, 1 redirect, 1 answered from the cache (304), 1 blocked, 1 failed (404), 1 WebSocket`,
+      `${file}: left out: 1 to other origins than http://a, 1 redirect, 1 answered from the cache (304), 1 blocked, 1 failed (404), 1 WebSocket`,
       `${file}: 1 equal to another one, loaded once`,
     ]);
   });
@@ -210,6 +282,7 @@ describe("a HAR", () => {
         mimeType: "multipart/form-data; boundary=X",
         params: [{ name: "f", fileName: "a.txt", contentType: "text/plain", value: "hi" }],
       }),
+      post({ mimeType: "multipart/form-data", params: [{ name: "f", value: "hi" }] }),
       post({ mimeType: "application/octet-stream", text: "AAEC/w==", encoding: "base64" }),
     ]);
     const { requests } = await readRequests({ file });
@@ -222,9 +295,76 @@ describe("a HAR", () => {
           '--X\r\nContent-Disposition: form-data; name="f"; filename="a.txt"\r\nContent-Type: text/plain\r\n\r\nhi\r\n--X--\r\n',
           undefined,
         ],
+        [
+          "multipart/form-data; boundary=part",
+          '--part\r\nContent-Disposition: form-data; name="f"\r\n\r\nhi\r\n--part--\r\n',
+          undefined,
+        ],
         ["application/octet-stream", "AAEC/w==", true],
       ],
     );
+  });
+
+  const page = (url: string) => ({
+    ...entry("GET", url, 200),
+    response: { status: 200, content: { mimeType: "text/html" } },
+  });
+
+  const recorded: readonly [what: string, entries: unknown[], expected: string[]][] = [
+    [
+      "the origin of its pages, if another one has more entries",
+      [page("http://a/"), ...[1, 2, 3].map((n) => entry("GET", `http://cdn/${n}.js`, 200))],
+      ["GET /"],
+    ],
+    [
+      "nothing that is not of a server",
+      [entry("GET", "data:a,b", 200), entry("GET", "data:a,c", 200), entry("GET", "http://a/b", 200)],
+      ["GET /b"],
+    ],
+    [
+      "no tunnel, and no stream of events, which has no end",
+      [
+        entry("CONNECT", "http://a", 200),
+        {
+          ...entry("GET", "http://a/events", 200),
+          response: { status: 200, content: { mimeType: "text/event-stream" } },
+        },
+        entry("GET", "http://a/b", 200),
+      ],
+      ["GET /b"],
+    ],
+    [
+      "what is polled with the time in its query, once",
+      [1, 2].map((n) => entry("GET", `http://a/b?_=179588422325${n}`, 200)),
+      ["GET /b?_=1795884223251"],
+    ],
+    [
+      "headers that are split, and a header that is none",
+      [
+        entry("GET", "http://a/b", 200, {
+          headers: [
+            { name: "cookie", value: "a=1" },
+            null,
+            { name: "Cookie", value: "b=2" },
+            { name: "accept-encoding", value: "br" },
+          ],
+        }),
+      ],
+      ["GET /b cookie:a=1; b=2 accept-encoding:br"],
+    ],
+    [
+      "cookies that have a list of their own only",
+      [entry("GET", "http://a/b", 200, { cookies: [{ name: "a", value: "1" }] })],
+      ["GET /b cookie:a=1"],
+    ],
+  ];
+  for (const [what, entries, expected] of recorded)
+    test(what, async () => expect(await requestsIn(har(entries))).toEqual(expected));
+
+  test("it is known by what is in it", async () => {
+    expect(await requestsIn(written("a.json", JSON.stringify({ log: { entries: [page("http://a/b")] } })))).toEqual([
+      "GET /b",
+    ]);
   });
 
   test("a byte order mark is read; what is no HAR is one line", async () => {
@@ -236,7 +376,33 @@ describe("a HAR", () => {
   });
 });
 
+test("--header is for requests of files as well, and for those that others need", async () => {
+  const headers = { x: "1" };
+  const har = written("a.har", '{"log":{"entries":[{"request":{"method":"GET","url":"http://a/b"}}]}}');
+  expect(await requestsIn(har, { headers })).toEqual(["GET /b x:1"]);
+  const file = written("a.http", "# @name login\nPOST /login\n\n###\nGET /b\nX: 0\ny: {{login.y}}\n");
+  const { requests, live } = await readRequests({ file, headers });
+  const asked: string[] = [];
+  const filled = await fillIn(live as NonNullable<typeof live>, requests, async (request) => {
+    asked.push(short(request));
+    return { status: 200, headers: { "content-type": "application/json" }, body: Buffer.from('{"y":2}'), ms: 1 };
+  });
+  expect([asked, Object.values(filled).map(short)]).toEqual([
+    ["POST /login x:1"],
+    ["POST /login x:1", "GET /b x:1 y:2"],
+  ]);
+});
+
+test("a file that PowerShell wrote", async () => {
+  const file = written("a.http", "");
+  writeFileSync(file, Buffer.from("\uFEFFGET /a\r\n", "utf16le"));
+  expect(await requestsIn(file)).toEqual(["GET /a"]);
+});
+
 test("--header and --body", () => {
+  const bytes = written("a.bin", "");
+  writeFileSync(bytes, Buffer.from([0, 255]));
+  expect(withOptions(["POST /"], [], `@${bytes}`)["POST /"]).toMatchObject({ body: "AP8=", base64: true });
   const requests = withOptions(["/a", "POST /b"], ["X-Key: 1"], '{"a":1}');
   expect(requestOf("/a", requests)).toEqual({ method: "GET", path: "/a", headers: { "x-key": "1" } });
   expect(requestOf("POST /b", requests)).toEqual({
@@ -245,7 +411,12 @@ test("--header and --body", () => {
     headers: { "content-type": "application/json", "x-key": "1" },
     body: '{"a":1}',
   });
+  expect(withOptions(["/"], ["cookie: a=1", "Cookie: b=2"])["/"]?.headers).toEqual({ cookie: "a=1; b=2" });
   expect(() => withOptions(["/"], ["nonsense"])).toThrow("write it as 'name: value'");
+  expect(() => withOptions(["/"], ["content-length: 9"])).toThrow("is set by the load generator: leave it out");
+  expect(() => withOptions(["/a"], [], "x")).toThrow(
+    "--body requires an endpoint with a method, e.g. --endpoints 'POST /a'",
+  );
 });
 
 test("our own names mean what is ours in our workloads only", () => {

@@ -62,35 +62,45 @@ export async function verify(
     const isOurs = target.identity !== null && requests?.[endpoint] === undefined;
     const asked = endpoint === SEQUENCE && isOurs ? "/content?limit=1" : endpoint;
     const request = requestOf(asked, target.requests, workload);
-    const what = request.method === "GET" ? request.path : `${request.method} ${request.path}`;
     const statuses: number[] = [];
     for (let n = 0; n < (isOurs ? 1 : 2); n++) {
       const answer = await ask(addressed(target, request), signal);
       statuses.push(answer.status);
-      if (!isAnswered(answer, request)) throw new UsageError(refusal(name, what, answer, statuses));
+      if (!isAnswered(answer, request)) throw new UsageError(refusal(name, request, answer, statuses));
       const wrong = isOurs ? mistakeIn(endpoint, answer.body.toString()) : undefined;
-      if (wrong) throw new UsageError(`${name} answers ${what} with ${wrong}: give --endpoints with paths that it has`);
+      if (wrong)
+        throw new UsageError(`${name} answers ${request.path} with ${wrong}: give --endpoints with paths that it has`);
       keep(target.answers, endpoint, answer);
     }
   }
 }
 
 /** @param statuses of all answers to the request, in their order */
-function refusal(name: string, what: string, answer: Answer, statuses: readonly number[]): string {
+function refusal(name: string, { method, path }: Request, answer: Answer, statuses: readonly number[]): string {
+  const what = method === "GET" ? path : `${method} ${path}`;
   const [first] = statuses;
+  if (answer.status === 429)
+    return `${name} answers ${what} with ${words(answer)}: turn its rate limit off for the run`;
   // A server error may come at any time; the same request is refused because it was asked before.
   if (statuses.length > 1 && answer.status < 500)
     return `${name} answers ${what} with status ${first}, then with ${words(answer)}: it can be asked only once, and a load asks it again and again: give another request`;
-  const remedy =
-    answer.headers.location !== undefined
-      ? "give the path that it leads to"
-      : answer.status === 404
-        ? "give --endpoints with paths that it has"
-        : "only answers with status 2xx are loaded: fix it, or leave it out";
-  return `${name} answers ${what} with ${words(answer)}: ${remedy}`;
+  return `${name} answers ${what} with ${words(answer)}: ${remedyFor(path, answer)}`;
 }
 
-function keep(answers: NonNullable<Target["answers"]>, endpoint: string, { headers, body, ms }: Answer): void {
+function remedyFor(path: string, { status, headers: { location } }: Answer): string {
+  if (location?.startsWith("https:") && URL.parse(location)?.pathname === path.replace(/\?.*/s, ""))
+    return "it wants HTTPS: turn that off for the run, or give --header 'x-forwarded-proto: https', as its proxy does";
+  if (location !== undefined) return "give the path that it leads to";
+  if (status === 404) return "give --endpoints with paths that it has";
+  if (status === 401 || status === 403) return "give what it asks for, with --header or --requests";
+  return "only answers with status 2xx are loaded: fix it, or leave it out";
+}
+
+function keep(
+  answers: NonNullable<Target["answers"]>,
+  endpoint: string,
+  { headers, body, ms, isUnusual }: Answer,
+): void {
   const before = answers.get(endpoint);
   const bytes = body.length + JSON.stringify(headers).length;
   // Some count down: the first answer has the whole number.
@@ -98,6 +108,7 @@ function keep(answers: NonNullable<Target["answers"]>, endpoint: string, { heade
   answers.set(endpoint, {
     bytes: Math.max(bytes, before?.bytes ?? 0),
     ms: Math.max(ms, before?.ms ?? 0),
+    isUnusual: isUnusual || before?.isUnusual || false,
     perConnection: before?.perConnection ?? (Number(most) || undefined),
   });
 }

@@ -107,7 +107,9 @@ export async function start(
 
   const state = () => {
     const up = child.exitCode === null && child.signalCode === null;
-    return { up, log: said() || (up ? "" : `it ended by ${child.signalCode ?? child.exitCode}`) };
+    const how = child.exitCode === 0 ? "it ended by 0: start it in the foreground" : "";
+    const why = up ? "" : how || (said() ? "" : `it ended by ${child.signalCode ?? child.exitCode}`);
+    return { up, log: [said(), why].filter(Boolean).join("; ") };
   };
   const where = app ? locate(spec, child.pid as number, port) : async () => `http://127.0.0.1:${port}`;
   try {
@@ -139,8 +141,8 @@ export async function start(
 /** An app gets the environment of whoever called bench.sh. */
 const environmentOf = ({ app, env }: LocalSpec, port: number) => ({
   ...(app ? { NODE_ENV: "production", ...callersEnvironment() } : process.env),
-  ...env,
   HOST: "127.0.0.1",
+  ...env,
   PORT: String(port),
 });
 
@@ -178,7 +180,7 @@ function locate({ name, app }: LocalSpec, pid: number, port: number): () => Prom
 
 const listensElsewhere = (name: string, other: number, port: number): UsageError =>
   new UsageError(
-    `${name} listens on port ${other}, not on PORT (${port}): give --port ${other}, or write {port} in its command`,
+    `${name} listens on port ${other}, not on PORT (${port}): give --port ${other}, or, for several at once, let it read PORT or write {port} in its command`,
   );
 
 /** Whether a handshake succeeds. @param host with its port */

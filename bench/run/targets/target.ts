@@ -3,7 +3,7 @@ import { UsageError } from "../../../shared/errors.ts";
 import type { Identity } from "../../../shared/identity.ts";
 import type { AppSettings, TargetSpec } from "../../ask/targets.ts";
 import { meterOf, together } from "../../host/meter.ts";
-import { ask } from "../../load/ask.ts";
+import { ask, ENDLESS, NOT_HTTP } from "../../load/ask.ts";
 import type { AnswersSeen, Requests } from "../../load/request.ts";
 import type { Clocks } from "../turns.ts";
 import { isAnswered, words } from "./answers.ts";
@@ -88,7 +88,7 @@ export async function untilReady(
     const { up, url, log } = await find();
     if (!up) throw new UsageError(`${name} did not start: ${log}`);
     const answer = await firstAnswer(url, signal, ready);
-    if (answer !== null && typeof answer === "object") return { ...answer, url };
+    if (typeof answer === "object" && answer !== null) return { ...answer, url };
     if (answer !== null && answer !== wrong.said) wrong = { said: answer, since: Date.now() };
     // The check that follows says what is wrong with it.
     if (wrong.said !== "" && !ready?.isReadyGiven && Date.now() - wrong.since > patienceWith(wrong.said))
@@ -107,8 +107,18 @@ export async function untilReady(
 
 type Waiting = Pick<AppSettings, "ready" | "isReadyGiven" | "insecure">;
 
-/** What an app answers for so long, it goes on answering: a server error is often over when a database is connected. */
-const patienceWith = (said: string): number => (/^status 5/.test(said) ? 15_000 : 3_000);
+/**
+ * What an app answers for so long, it goes on answering: a server error is often over when a database is connected, and a
+ * connection without an answer when what a proxy stands before has started.
+ */
+const patienceWith = (said: string): number =>
+  /^status 5/.test(said) ? 15_000 : /^status/.test(said) || NOT_HTTP.test(said) ? 3_000 : Infinity;
+
+/** @returns null as long as nothing listens */
+const failureOf = ({ cause }: Error): string | null => {
+  const { code, message } = (cause ?? {}) as { code?: string; message?: string };
+  return code === "ECONNREFUSED" ? null : (code ?? message ?? null);
+};
 
 /** A server that is being started. */
 export interface State {
@@ -119,7 +129,7 @@ export interface State {
   readonly log: string;
 }
 
-/** @returns its identity; a text if another answer came; null if none */
+/** @returns its identity; a text if another answer came, or a connection failed; null if nothing listens */
 async function firstAnswer(
   url: string,
   signal: AbortSignal,
@@ -131,8 +141,9 @@ async function firstAnswer(
   }
   const { ready, insecure = false } = app;
   const { path = "/", ...request } = ready ?? {};
-  const answer = await ask({ ...request, url: url + path, insecure }, signal).catch(() => null);
-  if (answer === null) return null;
+  const answer = await ask({ ...request, url: url + path, insecure }, signal).catch((error: Error) => error);
+  if (answer instanceof Error && (answer.cause as { code?: string } | undefined)?.code === ENDLESS) throw answer;
+  if (answer instanceof Error) return failureOf(answer);
   return ready === null || isAnswered(answer, ready) ? { identity: null } : words(answer);
 }
 
