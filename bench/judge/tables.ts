@@ -1,7 +1,6 @@
 import { ENDPOINTS } from "../ask/endpoints.ts";
 import type { Turns } from "../keep/manifest.ts";
-import type { Slice } from "../keep/slices.ts";
-import type { Verdict } from "../keep/verdict.ts";
+import type { Slice, Verdict } from "../keep/slices.ts";
 import type { Window } from "../keep/windows.ts";
 import { type Histogram, percentile } from "../load/histogram.ts";
 import type { Level } from "../plan/plan.ts";

@@ -1,4 +1,4 @@
-import type { Verdict } from "../keep/verdict.ts";
+import type { Verdict } from "../keep/slices.ts";
 
 /** What a verdict is made from. Null means not known, and proves nothing. */
 export interface Evidence {
