@@ -1,20 +1,16 @@
 import { parseTarget, SERVERS, type TargetSpec } from "../ask/targets.ts";
 import { GATE_SECONDS, PAIR_ENDPOINTS } from "../plan/presets.ts";
-import { closeSession, newSession, type Session } from "../run/session.ts";
+import { closeSession, type Session } from "../run/session.ts";
 import { compareWithAlone } from "../self-test/alone.ts";
 import { type GateFinding, testGates } from "../self-test/gates.ts";
-import { measureSchedules, scheduledPlan } from "../self-test/schedules.ts";
 import { type Bench, type Finding, selfTest } from "../self-test/self-test.ts";
-import { aloneLine, found, gateLine, gatesTable, scheduleLine, selfTestTable } from "../tell/lines.ts";
-import { showProgress } from "../tell/progress.ts";
+import { aloneLine, found, gateLine, gatesTable, selfTestTable } from "../tell/lines.ts";
 import { type PairOptions, pairSession, plainServers } from "./pair.ts";
 
 /** Options as they stand on the command line. */
 export interface SelfTestOptions extends Omit<PairOptions, "seconds"> {
   /** Time limit of a pair per endpoint. */
   readonly seconds?: number;
-  readonly field?: boolean;
-  readonly schedules?: boolean;
   readonly alone?: boolean;
   /** How many of each kind. */
   readonly gates?: number;
@@ -37,13 +33,12 @@ const benchOf = (options: SelfTestOptions, limitSeconds: number, signal: AbortSi
 
 /** `self-test`: what is said of equal servers, and of 5 % more work. @throws UsageError */
 export async function proveItself(options: SelfTestOptions, signal: AbortSignal): Promise<void> {
-  if (options.schedules) return proveWarmUp(options, signal);
   if (options.alone) return proveAlone(options, signal);
   if (options.gates) return proveGates(options, options.gates, signal);
   const limit = (options.seconds ?? SECONDS) * (options.endpoints ?? PAIR_ENDPOINTS).length;
   const bench = benchOf(options, limit, signal);
   const tell = (one: Finding) => console.log(found(one));
-  const findings = await selfTest(bench, plainServers(options), options.field ?? false, tell);
+  const findings = await selfTest(bench, plainServers(options), tell);
   console.log(`\n${selfTestTable(findings)}`);
 }
 
@@ -59,20 +54,6 @@ async function proveGates(options: SelfTestOptions, many: number, signal: AbortS
   for (const server of plainServers({ ...options, servers }))
     findings.push(...(await testGates(bench, server, many, FAIL_ABOVE, (one) => console.log(gateLine(one)))));
   console.log(`\n${gatesTable(findings)}`);
-}
-
-const SCHEDULE_SECONDS = 300;
-
-/** Servers whose cost is known request by request: what comes out is right, or says that it is not warm. */
-async function proveWarmUp(options: SelfTestOptions, signal: AbortSignal): Promise<void> {
-  const seconds = options.seconds ?? SCHEDULE_SECONDS;
-  const plan = scheduledPlan({ ...options, minutes: seconds / 60 });
-  const session = await newSession(plan, options.results, showProgress(seconds), signal);
-  try {
-    for (const one of await measureSchedules(session)) session.progress.say(scheduleLine(one));
-  } finally {
-    await closeSession(session);
-  }
 }
 
 const ALONE = { servers: ["bun-raw", "bun-express", "node-raw", "node-fastify"], restarts: 3, looks: 10 };
