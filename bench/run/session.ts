@@ -1,7 +1,5 @@
-import { createHash } from "node:crypto";
-import { createReadStream, existsSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { hostname } from "node:os";
-import { pipeline } from "node:stream/promises";
 import { UsageError } from "../../shared/errors.ts";
 import { isSequence } from "../ask/endpoints.ts";
 import { isHere } from "../ask/targets.ts";
@@ -9,6 +7,7 @@ import { run as runCommand } from "../host/command.ts";
 import { commitOf } from "../host/commit.ts";
 import { type Cores, moveTo, splitCores } from "../host/cores.ts";
 import type { Engine } from "../host/engine.ts";
+import { digestOf } from "../host/folders.ts";
 import { readMachine } from "../host/machine/identity.ts";
 import { runFile, shortJson, writeWhole } from "../keep/files.ts";
 import { type Manifest, manifestOf } from "../keep/manifest.ts";
@@ -183,6 +182,7 @@ async function environment(): Promise<Record<string, unknown>> {
       ({ stdout }) => stdout.trim() || null,
       () => null,
     );
+  const data = process.env.DB_FILE || "data.db";
   const [node, fortio, k6, commit] = await Promise.all([
     ask("node", "--version"),
     ask("fortio", "version"),
@@ -196,13 +196,6 @@ async function environment(): Promise<Record<string, unknown>> {
     k6: k6?.split(" ")[1] ?? null,
     pgbouncer: pgbouncerVersion(),
     commit,
-    dataSha256: await digest(process.env.DB_FILE || "data.db"),
+    dataSha256: existsSync(data) ? await digestOf(data) : null,
   };
-}
-
-async function digest(file: string): Promise<string | null> {
-  if (!existsSync(file)) return null;
-  const hash = createHash("sha256");
-  await pipeline(createReadStream(file), hash);
-  return hash.digest("hex");
 }

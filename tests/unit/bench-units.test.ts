@@ -851,9 +851,4 @@ test("a port goes to one process, and to no outgoing connection", async () => {
   await once(taken, "listening");
   expect(await ports(99)).not.toContain(ours[0]);
   taken.close();
-
-  // Another process cannot have this block, whose first port is taken as long as this one runs.
-  const first = Math.min(...ours) - 1;
-  const [refused] = await once(createServer().listen(first, "127.0.0.1"), "error");
-  expect(refused).toMatchObject({ code: "EADDRINUSE" });
 });

@@ -1,6 +1,6 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { cpus, release, type as system, totalmem } from "node:os";
 import { join } from "node:path";
+import { text as contentOf, names } from "../proc.ts";
 
 /** What a machine is, in detail, because two virtual machines of one name may differ. Null or "" if the machine does not say. */
 export interface Machine {
@@ -54,7 +54,7 @@ export function readMachine(): Machine {
 }
 
 function cachesOf(folder: string): string[] {
-  return list(folder)
+  return names(folder)
     .filter((name) => name.startsWith("index"))
     .map((name) => {
       const of = (file: string) => text(join(folder, name, file));
@@ -65,17 +65,10 @@ function cachesOf(folder: string): string[] {
 }
 
 function mitigationsIn(folder: string): Record<string, string> {
-  const states = list(folder).map((name): [string, string] => [name, text(join(folder, name))]);
+  const states = names(folder)
+    .sort()
+    .map((name): [string, string] => [name, text(join(folder, name))]);
   return Object.fromEntries(states.filter(([, state]) => state !== "" && state !== "Not affected"));
 }
 
-const list = (folder: string): string[] => (existsSync(folder) ? readdirSync(folder).sort() : []);
-
-/** The text of a file, or "" if it is missing or cannot be read. */
-function text(file: string): string {
-  try {
-    return readFileSync(file, "utf8").trim();
-  } catch {
-    return "";
-  }
-}
+const text = (file: string): string => contentOf(file).trim();
