@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isSequence } from "../ask/endpoints.ts";
 import { pinned } from "../host/cores.ts";
+import type { Turns } from "../keep/manifest.ts";
 import * as fortio from "../load/fortio.ts";
 import * as k6 from "../load/k6.ts";
 import { type Pausable, sizeOfRequest, startPausable } from "../load/pausable.ts";
@@ -23,15 +24,11 @@ export interface Player {
 }
 
 /** What a generator saw in all its windows. */
-export interface Seen {
-  readonly requests: number;
-  readonly errors: number;
-  readonly failed: Readonly<Record<string, number>>;
+export interface Seen extends Pick<Turns, "requests" | "errors" | "failed" | "restUsPerSecond"> {
   /** Connections that the server closed. */
   readonly closed: number;
   /** What a window's work is divided by. */
   readonly workPerRequest: number;
-  readonly restUsPerSecond: number | null;
 }
 
 /** Enough that a request costs what it does with more (with half as many the cheapest is 3 % dearer), few enough that a pause is short. */
@@ -115,10 +112,11 @@ async function playWith(
       const output = JSON.parse(await generator.end());
       const isByK6 = isSequence(session.manifest.plan.workload, endpoint);
       const seen = isByK6 ? k6.toLoad(output) : fortio.toLoad(output, { connections: output.NumThreads });
-      const { requests, errors, failed = {}, sockets } = seen;
+      const { requests, errors, failed = {}, sockets, sentPerRequest } = seen;
+      const key = sizeKey(target, endpoint);
       // Of encrypted bytes only their number tells how long a request is.
-      if (isEncrypted(target) && requests > 0 && Number.isFinite(bytes))
-        session.sizes.set(sizeKey(target, endpoint), bytes / requests);
+      if (isEncrypted(target) && requests > 0 && Number.isFinite(bytes)) session.sizes.set(key, bytes / requests);
+      if (sentPerRequest && !session.sizes.has(key)) session.sizes.set(key, sentPerRequest);
       return {
         requests,
         errors,
@@ -249,7 +247,8 @@ function restOf({ clocks }: Target) {
 }
 
 /** A generator that cannot be paused, as at a fixed rate or on another machine: each window is a slice. */
-async function startRuns(session: Session, { restart, scenario, target }: Game): Promise<Player> {
+async function startRuns(session: Session, game: Game): Promise<Player> {
+  const { scenario, target } = game;
   const { soloSeconds } = session.manifest.plan.amount;
   await calibrate(session, target, scenario.endpoint);
   let [requests, errors] = [0, 0];
@@ -257,7 +256,7 @@ async function startRuns(session: Session, { restart, scenario, target }: Game):
     target,
     windowMs: soloSeconds * 1e3,
     async play() {
-      const { slice, databaseUs, poolerUs } = await solo(session, restart, scenario, target);
+      const { slice, databaseUs, poolerUs } = await solo(session, game);
       requests += slice.requests;
       errors += slice.errors;
       const { cpuUsPerRequest, seconds } = slice;

@@ -19,12 +19,23 @@ import { type Load, type LoadOptions, load } from "../load/fortio.ts";
 import { loadSequence } from "../load/k6.ts";
 import type { Plan } from "../plan/plan.ts";
 import { startPlayer, warmAt } from "./players.ts";
-import type { Progress } from "./progress.ts";
 import { pgbouncerVersion } from "./stores/pooler.ts";
 import type { Stores } from "./stores/stores.ts";
 import { askedAt } from "./targets/answers.ts";
 import { start } from "./targets/local.ts";
 import type { Target } from "./targets/target.ts";
+
+/** What runs now, and what is to be said; how that is shown is not a matter of the run. */
+export interface Progress {
+  now(what: string): void;
+  /** @param seconds of the run that are behind us */
+  at(seconds: number): void;
+  /** Prints a line that stays. */
+  say(line: string): void;
+  /** Shows a text in place of the last one. */
+  redraw(text: string): void;
+  stop(): void;
+}
 
 /** Says a remark about the run, unless one that begins with `about` was said before. */
 export function remark({ manifest, progress }: Session, about: string, text: string): void {
@@ -144,11 +155,12 @@ function sessionOf(
   known: Pick<Session, "manifest" | "results" | "slices" | "windows" | "progress" | "signal">,
 ): Session {
   const { manifest, results, signal } = known;
+  const sizes: Session["sizes"] = new Map();
   // This process reads clocks and pauses generators: it must not take the servers' time.
   if (manifest.cores) moveTo(manifest.cores.generator, process.pid);
   return {
     ...known,
-    load: generatorOf(manifest, signal),
+    load: generatorOf(manifest, sizes, signal),
     start,
     player: startPlayer,
     warm: warmAt,
@@ -156,7 +168,7 @@ function sessionOf(
     engine: null,
     stores: null,
     up: [],
-    sizes: new Map(),
+    sizes,
     windowMs: new Map(),
     rates: new Map(),
     save: () => writeWhole(runFile(results, manifest.run, "json"), `${shortJson(manifest)}\n`),
@@ -164,13 +176,16 @@ function sessionOf(
 }
 
 /** A fortio or k6 process for each load, or agents. */
-function generatorOf({ plan, cores }: Manifest, signal: AbortSignal): Session["load"] {
+function generatorOf({ plan, cores }: Manifest, sizes: Session["sizes"], signal: AbortSignal): Session["load"] {
   const found = plan.agents.length > 0 ? findAgents(plan.agents, signal) : null;
   found?.catch(() => {}); // said when the first load asks for them
   return async (target, endpoint, options) => {
     const on = cores?.generator;
-    if (isSequence(plan.workload, endpoint))
-      return loadSequence({ url: target.url, scale: plan.scale }, options, on, signal);
+    if (isSequence(plan.workload, endpoint)) {
+      const seen = await loadSequence({ url: target.url, scale: plan.scale }, options, on, signal);
+      sizes.set(sizeKey(target, endpoint), seen.sentPerRequest);
+      return seen;
+    }
     const asked = askedAt(target, endpoint, plan.workload);
     return found ? loadFrom(await found, asked.url, options, signal) : load(asked, options, on, signal);
   };
