@@ -45,20 +45,15 @@ export interface Server {
 
 /**
  * Starts a program, in no folder of this process, to which another user may have no access.
- * @param fast ends it without waiting for its clients @param kill what ends it if that does not
+ * @param fast ends it without waiting for its clients
  */
-export function launch(
-  command: readonly string[],
-  user: User | null,
-  fast: NodeJS.Signals,
-  kill?: () => Promise<unknown>,
-): Server {
+export function launch(command: readonly string[], user: User | null, fast: NodeJS.Signals): Server {
   const child = start(command, { user, cwd: "/" });
   const ended = child.ended.then(complaintOf);
   const stop = async () => {
     child.kill(fast);
     const late = (await Promise.race([ended, sleep(STOP_MS, null, { ref: false })])) === null;
-    if (late) await (kill ? kill() : child.kill("SIGKILL"));
+    if (late) child.kill("SIGKILL");
     await ended;
   };
   return { pid: child.pid, ended, stop };
