@@ -1,6 +1,6 @@
 import { parseTarget, SERVERS, type TargetSpec } from "../ask/targets.ts";
 import { GATE_SECONDS, PAIR_ENDPOINTS } from "../plan/presets.ts";
-import { closeSession, type Session } from "../run/session.ts";
+import type { Session } from "../run/session.ts";
 import { compareWithAlone } from "../self-test/alone.ts";
 import { type GateFinding, testGates } from "../self-test/gates.ts";
 import { type Bench, type Finding, selfTest } from "../self-test/self-test.ts";
@@ -22,12 +22,8 @@ const SECONDS = 90;
 const benchOf = (options: SelfTestOptions, limitSeconds: number, signal: AbortSignal): Bench => ({
   limitSeconds,
   async use<T>(specs: readonly TargetSpec[], use: (session: Session) => Promise<T>): Promise<T> {
-    const session = await pairSession(options, specs, limitSeconds, signal);
-    try {
-      return await use(session);
-    } finally {
-      await closeSession(session);
-    }
+    await using session = await pairSession(options, specs, limitSeconds, signal);
+    return await use(session);
   },
 });
 
@@ -56,20 +52,13 @@ async function proveGates(options: SelfTestOptions, many: number, signal: AbortS
   console.log(`\n${gatesTable(findings)}`);
 }
 
-const ALONE = { servers: ["bun-raw", "bun-express", "node-raw", "node-fastify"], restarts: 3, looks: 10 };
+const ALONE = { servers: ["bun-raw", "bun-express", "node-raw", "node-fastify"], restarts: 3, looks: 10, seconds: 720 };
 const ALONE_ENDPOINTS = ["/plain", "/sqlite/random-30fields/10"];
 
 /** Whether turns tell what servers cost alone. */
 async function proveAlone(options: SelfTestOptions, signal: AbortSignal): Promise<void> {
   const { endpoints = ALONE_ENDPOINTS, servers = ALONE.servers } = options;
   const specs = plainServers({ ...options, servers }).map((name) => parseTarget(name, SERVERS));
-  const session = await pairSession({ ...options, endpoints }, specs, ALONE_SECONDS, signal);
-  try {
-    const findings = await compareWithAlone(session, ALONE.restarts, ALONE.looks);
-    session.progress.stop();
-    for (const one of findings) console.log(aloneLine(one));
-  } finally {
-    await closeSession(session);
-  }
+  await using session = await pairSession({ ...options, endpoints }, specs, ALONE.seconds, signal);
+  for (const one of await compareWithAlone(session, ALONE.restarts, ALONE.looks)) session.progress.say(aloneLine(one));
 }
-const ALONE_SECONDS = 720;

@@ -48,7 +48,7 @@ export function remark({ manifest, progress }: Session, about: string, text: str
 export const sizeKey = ({ name }: Pick<Target, "name">, endpoint: string): string => `${name} ${endpoint}`;
 
 /** What all parts of one run share. */
-export interface Session {
+export interface Session extends AsyncDisposable {
   readonly manifest: Manifest;
   /** results.csv, or the file of --results. */
   readonly results: string;
@@ -80,8 +80,10 @@ export interface Session {
   readonly rates: Map<string, number>;
 }
 
-/** What a run keeps open until it ends, besides its targets. */
-export async function closeSession({ progress, engine, stores }: Session): Promise<void> {
+/** What a run keeps open until it ends, besides its targets; `await using` does it at the end of a block. */
+export async function closeSession(session: Session): Promise<void> {
+  const { progress, engine, stores } = session;
+  Object.assign(session, { engine: null, stores: null });
   progress.stop();
   await Promise.all([engine?.close(), stores?.close()]);
 }
@@ -172,6 +174,9 @@ function sessionOf(
     windowMs: new Map(),
     rates: new Map(),
     save: () => writeWhole(runFile(results, manifest.run, "json"), `${shortJson(manifest)}\n`),
+    [Symbol.asyncDispose]() {
+      return closeSession(this);
+    },
   };
 }
 
