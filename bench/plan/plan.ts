@@ -212,33 +212,33 @@ export function unique(specs: readonly TargetSpec[]): TargetSpec[] {
 const AT_RATE_SECONDS = 1;
 
 /** The same plan with each of its endpoints at each rate. @param ratesOf requests per second */
-export const atRates = (plan: Plan, ratesOf: (endpoint: string) => readonly number[]): Plan => ({
-  ...plan,
-  scenarios: plan.scenarios.flatMap((scenario) =>
+export const atRates = (plan: Plan, ratesOf: (endpoint: string) => readonly number[]): Plan =>
+  atLevels(plan, Math.max(plan.amount.soloSeconds, AT_RATE_SECONDS), (scenario) =>
     ratesOf(scenario.endpoint).map((rate) => ({
       ...scenario,
       name: `${scenario.endpoint} at ${rate}/s`,
       rate,
-      level: { unit: "requests/s" as const, value: rate },
+      level: { unit: "requests/s", value: rate },
     })),
-  ),
-  amount: { ...plan.amount, soloSeconds: Math.max(plan.amount.soloSeconds, AT_RATE_SECONDS) },
-});
+  );
 
 /** Long enough that ten thousand connections have several answers each of most servers. */
 const RUNG_SECONDS = 5;
 
 /** The same plan with each of its endpoints with each number of connections. @param soloSeconds of each slice */
-export const onLadder = (plan: Plan, rungs: readonly number[], soloSeconds = RUNG_SECONDS): Plan => ({
-  ...plan,
-  scenarios: plan.scenarios.flatMap((scenario) =>
+export const onLadder = (plan: Plan, rungs: readonly number[], soloSeconds = RUNG_SECONDS): Plan =>
+  atLevels(plan, soloSeconds, (scenario) =>
     rungs.map((connections) => ({
       ...scenario,
       name: `${scenario.endpoint} with ${connections} connections`,
       connections,
-      level: { unit: "connections" as const, value: connections },
+      level: { unit: "connections", value: connections },
     })),
-  ),
+  );
+
+const atLevels = (plan: Plan, soloSeconds: number, of: (scenario: Scenario) => Scenario[]): Plan => ({
+  ...plan,
+  scenarios: plan.scenarios.flatMap(of),
   amount: { ...plan.amount, soloSeconds },
 });
 

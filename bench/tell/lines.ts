@@ -7,7 +7,7 @@ import { meanInterval, median, proportionInterval } from "../judge/statistics.ts
 import type { Capacity, Manifest } from "../keep/manifest.ts";
 import type { Plan } from "../plan/plan.ts";
 import { promiseOf, type Slo } from "../plan/slo.ts";
-import { type Idle, QUOTA } from "../run/idle.ts";
+import type { Idle } from "../run/idle.ts";
 import type { Target } from "../run/targets/target.ts";
 import type { AloneFinding } from "../self-test/alone.ts";
 import type { GateFinding } from "../self-test/gates.ts";
@@ -99,15 +99,13 @@ export function idleTable(seen: readonly Idle[]): string {
   const rows = [...Map.groupBy(seen, ({ name }) => name)].map(([name, all]) => [
     name,
     cell(all, "startupMs", (ms) => ms.toFixed(0)),
-    cell(all, "startupQuarterMs", (ms) => ms.toFixed(0)),
     cell(all, "rssBytes", mb),
     cell(all, "perThousandBytes", mb),
     cell(all, "cpu", (part) => (part * 100).toFixed(2)),
   ]);
-  const quarter = rows.every((row) => row[2] === "-") ? " (control groups cannot be made here)" : "";
   return [
-    renderText(["", "start ms", `with ${QUOTA} core`, "MB", "MB per 1,000 idle", "CPU % idle"], rows),
-    `Medians of ${startsOf(seen)} starts, with the least and the most${quarter}. Idle: 1,000 connections that each asked once.`,
+    renderText(["", "start ms", "MB", "MB per 1,000 idle", "CPU % idle"], rows),
+    `Medians of ${startsOf(seen)} starts, with the least and the most. Idle: 1,000 connections that each asked once.`,
   ].join("\n\n");
 }
 
