@@ -55,9 +55,8 @@ export function addressOf(given: string | true, signal: AbortSignal): Promise<st
 export async function openEngine(spec: EngineSpec, signal: AbortSignal): Promise<Engine> {
   const { address, image } = spec;
   const ask = (...args: string[]) => docker(address, args, signal);
-  const facts = await ask(
-    ...["version", "-f", "{{.Server.Version}} {{.Server.Os}}/{{.Server.Arch}} {{.Server.KernelVersion}}"],
-  );
+  const server = "{{.Server.Version}} {{.Server.Os}}/{{.Server.Arch}} {{.Server.KernelVersion}}";
+  const version = await ask("version", "-f", server);
   const remote = address.startsWith("ssh://");
   const [there, here] = await imageIds(image, address, signal);
   await removeLeftovers(ask, here === null || here === there ? image : undefined);
@@ -66,21 +65,21 @@ export async function openEngine(spec: EngineSpec, signal: AbortSignal): Promise
   const close = async () => {
     bridge?.close();
     // It may be busy with what it was asked for last. What an engine that is gone still has is removed at the next start.
-    const attempt = () =>
-      remove(askLater, OWNER)
-        .then(() => removeLeftovers(askLater))
-        .then(
-          () => true,
-          () => false,
-        );
-    for (let tries = 3; tries > 0 && !(await attempt()); tries--) await sleep(500);
+    for (let tries = 3; tries > 0; tries--) {
+      try {
+        await remove(askLater, OWNER);
+        return await removeLeftovers(askLater);
+      } catch {
+        await sleep(500);
+      }
+    }
   };
   try {
     const volume = await bringImage(image, address, signal);
     return {
       spec,
       host: remote ? await sshHost(address, signal) : "127.0.0.1",
-      facts: { address, version: facts, image: await ask("image", "inspect", "-f", "{{.Id}}", image) },
+      facts: { address, version, image: await ask("image", "inspect", "-f", "{{.Id}}", image) },
       common: await bringData(volume, image, address, signal),
       docker: ask,
       get: async (path) => {

@@ -70,15 +70,12 @@ interface Measurement {
 /** At each scenario; how much restarts vary is taken from all of them together. */
 export function outcomesOf(scenarios: readonly Scenario[], measured: Measurement, sides: Sides, look: Look): Outcome[] {
   const seen = scenarios.map((scenario) => seenAt(scenario, measured, sides));
-  const cpu = comparedOf(
-    seen.map(({ cpu }) => cpu),
-    sides,
-    look,
-  );
-  const time = comparedOf(
-    seen.map(({ time }) => time),
-    sides,
-    look,
+  const [cpu = [], time = []] = (["cpu", "time"] as const).map((by) =>
+    comparedOf(
+      seen.map((one) => one[by]),
+      sides,
+      look,
+    ),
   );
   return seen.map(({ endpoint, isWaiting, isWarming }, i) => {
     const [byCpu = null, byTime = null] = [cpu[i], time[i]];

@@ -1,33 +1,18 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { connect } from "node:tls";
 import { UsageError } from "../../../shared/errors.ts";
 import { callersEnvironment } from "../../ask/caller.ts";
 import type { LocalSpec } from "../../ask/targets.ts";
 import { pinned } from "../../host/cores.ts";
-import { freePort } from "../../host/free-port.ts";
+import { freePort, isFree } from "../../host/free-port.ts";
 import { newGroup } from "../../host/group.ts";
 import { family, isForwarder, listenerOf, listeningOf, nameOf } from "../../host/proc.ts";
 import { markApp } from "../../host/sweep.ts";
 import { ask } from "../../load/ask.ts";
 import type { ServerStore } from "../stores/stores.ts";
 import { clocksOf, NO_HELPERS, readItself, type Target, untilReady } from "./target.ts";
-
-/** @throws UsageError if something else listens on the port: it would be measured instead. */
-async function claim(name: string, port: number): Promise<void> {
-  const probe = createServer().listen(port, "127.0.0.1");
-  try {
-    await once(probe, "listening");
-  } catch {
-    throw new UsageError(
-      `${name} cannot listen on port ${port}, because it is in use: stop what listens there, or choose another`,
-    );
-  }
-  probe.close();
-  await once(probe, "close");
-}
 
 /** @param whole its process group as well, what has ended included */
 function end(child: ChildProcess, signal: NodeJS.Signals, whole: boolean): void {
@@ -81,7 +66,10 @@ export async function start(
   store?: ServerStore,
 ): Promise<Target> {
   const { app, name } = spec;
-  if (app?.port) await claim(name, app.port);
+  if (app?.port && !(await isFree(app.port)))
+    throw new UsageError(
+      `${name} cannot listen on port ${app.port}, because it is in use: stop what listens there, or choose another`,
+    );
   const port = app?.port ?? (await freePort());
   const group = newGroup();
   const inGroup = group?.enter(spec.command) ?? spec.command;
