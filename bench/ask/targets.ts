@@ -244,14 +244,7 @@ export function parseEither(
 }
 
 /** Whether a target runs on this machine, and so has to share it with the generator. */
-export const isHere = (spec: TargetSpec): boolean => machineOf(spec) === HERE;
-
-const HERE = "here";
-
-/** What tells the machine of one target from that of another. */
-export function machineOf(spec: TargetSpec): string {
-  if (spec.kind === "docker") return spec.engine.address.startsWith("ssh://") ? spec.engine.address : HERE;
-  if (spec.kind === "local") return HERE;
-  const { hostname } = new URL(spec.url);
-  return /^(localhost|127\..*|\[::1\])$/.test(hostname) ? HERE : hostname;
+export function isHere(spec: TargetSpec): boolean {
+  if (spec.kind === "docker") return !spec.engine.address.startsWith("ssh://");
+  return spec.kind === "local" || /^(localhost|127\..*|\[::1\])$/.test(new URL(spec.url).hostname);
 }

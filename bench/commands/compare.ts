@@ -8,7 +8,7 @@ import { onStore, parseEither, SERVERS, type TargetSpec } from "../ask/targets.t
 import { type Also, EXIT, failuresOf, gateDeciding, gateOf } from "../judge/gate.ts";
 import { endpointsOf, unique } from "../plan/plan.ts";
 import { GATE_SECONDS, pairEndpoints } from "../plan/presets.ts";
-import { compareUntilDecided } from "../run/pairs.ts";
+import { compareUntilDecided } from "../run/measure.ts";
 import { withTargets } from "../run/restart.ts";
 import type { Session } from "../run/session.ts";
 import { differenceOf } from "../run/targets/answers.ts";

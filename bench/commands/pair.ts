@@ -4,7 +4,7 @@ import type { Workload } from "../ask/endpoints.ts";
 import { type LocalSpec, parseTarget, SERVERS, stackOf, type TargetSpec } from "../ask/targets.ts";
 import { makePlan, type Plan, unique } from "../plan/plan.ts";
 import { pairAmount, pairEndpoints } from "../plan/presets.ts";
-import { compareUntilDecided } from "../run/pairs.ts";
+import { compareUntilDecided } from "../run/measure.ts";
 import { newSession, type Session } from "../run/session.ts";
 import { outcome } from "../tell/lines.ts";
 import { showProgress } from "../tell/progress.ts";

@@ -2,8 +2,7 @@
 import { UsageError } from "../../shared/errors.ts";
 import { PUBLISHED, pack } from "../keep/files.ts";
 import { manifestOf } from "../keep/manifest.ts";
-import { isPlain, PROTOCOL, readPlain, readSlices } from "../keep/slices.ts";
-import { readWindows } from "../keep/windows.ts";
+import { isPlain, PROTOCOL, readPlain, readSlices, readWindows } from "../keep/slices.ts";
 import { comparison, type Run } from "../tell/compare.ts";
 import { write, writeDocs } from "../tell/docs.ts";
 import { foreign } from "../tell/foreign.ts";

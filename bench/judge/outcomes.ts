@@ -1,6 +1,6 @@
 /** What two targets are to each other, restart after restart, until that is decided. */
 import type { Turns } from "../keep/manifest.ts";
-import type { Window } from "../keep/windows.ts";
+import type { Window } from "../keep/slices.ts";
 import type { Scenario } from "../plan/plan.ts";
 import {
   compare,

@@ -1,8 +1,7 @@
 import { ENDPOINTS } from "../ask/endpoints.ts";
-import type { Turns } from "../keep/manifest.ts";
-import type { Slice, Verdict } from "../keep/slices.ts";
-import type { Window } from "../keep/windows.ts";
-import { type Histogram, percentile } from "../load/histogram.ts";
+import type { Calibration, Manifest, Turns } from "../keep/manifest.ts";
+import type { Slice, Verdict, Window } from "../keep/slices.ts";
+import { percentile } from "../load/histogram.ts";
 import type { Level } from "../plan/plan.ts";
 import { type Comparison, compare, type Interval, mean, pooledMeans, type Standing } from "./statistics.ts";
 import { changesIn, costOf, type Layout, layoutOf, levelsOf, rateOf } from "./turns.ts";
@@ -74,12 +73,9 @@ export interface Table {
 }
 
 /** The part of the manifest that tables need. */
-export interface Context {
-  readonly histograms: Readonly<Record<string, Readonly<Record<string, Histogram>>>>;
-  readonly calibration: Readonly<Record<string, Readonly<Record<string, { readonly unloadedMs: number }>>>>;
-  readonly lineBytesPerSecond: Readonly<Record<string, number | null>>;
-  readonly turns: readonly Turns[];
-}
+export type Context = Pick<Manifest, "histograms" | "lineBytesPerSecond" | "turns"> & {
+  readonly calibration: Readonly<Record<string, Readonly<Record<string, Pick<Calibration, "unloadedMs">>>>>;
+};
 
 /** The context of a run without manifest. */
 export const NOTHING: Context = { histograms: {}, calibration: {}, lineBytesPerSecond: {}, turns: [] };

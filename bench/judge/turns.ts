@@ -1,5 +1,5 @@
 /** What servers cost and answered in their windows: from windows to one number per server and restart. */
-import type { Window } from "../keep/windows.ts";
+import type { Window } from "../keep/slices.ts";
 import { drifts, type Interval, type Measured, mean, median, polish, stateOf } from "./statistics.ts";
 
 /** A complete layout of servers × restarts. */

@@ -60,19 +60,22 @@ export const COLUMNS = {
   TargetRate: ["targetRate", "number?"],
   Verdict: ["verdict", "text"],
   MaxMs: ["maxMs", "number"],
-  // How near the server was to its limit, 1 is at it: see Usage.
+  // CPU time of its busiest thread ÷ time, or of all its threads ÷ time and the cores they may use, whichever is more: 1 is
+  // a server at its limit. From a server that only says its total: that ÷ time and workers.
   Utilization: ["utilization", "number?"],
+  // Most resident memory since it was started.
   PeakRssBytes: ["peakRssBytes", "number?"],
   StartupMs: ["startupMs", "number?"],
   // CPU time of the load generator ÷ time; may exceed 1 on several cores; null if it runs elsewhere.
   GeneratorCpu: ["generatorCpu", "number?"],
   BytesPerRequest: ["bytesPerRequest", "number"],
-  // CPU µs that the kernel had, CPU µs of child processes that ended; context switches of the server.
+  // Of `cpuUsPerRequest`: CPU µs that the kernel had, CPU µs of child processes that ended; context switches of the server.
   KernelUsPerRequest: ["kernelUsPerRequest", "number?"],
   ChildUsPerRequest: ["childUsPerRequest", "number?"],
   SwitchesPerRequest: ["switchesPerRequest", "number?"],
   // Part of the time in which the host or other processes had the cores of server or generator.
   TakenTime: ["taken", "number?"],
+  // What its processes share is counted once (Linux: Pss).
   DatabaseBytes: ["databaseBytes", "number?"],
   // Of its connections to the database at a moment, on average: those that wait for locks, and for its next statement in a transaction.
   LockWaiters: ["lockWaiters", "number?"],
@@ -106,6 +109,39 @@ export const readSlices = (results: string, run: string): Slice[] => {
   const file = findFile(results, run, "csv");
   return file === null ? [] : readRows(file, COLUMNS);
 };
+
+/** The columns of results/<run>.windows.csv, each with the field of a window that it holds. An empty field is null: not known. */
+const WINDOW_COLUMNS = {
+  // Of all servers; 1 is the first of the run.
+  Restart: ["restart", "number"],
+  Scenario: ["scenario", "text"],
+  Name: ["name", "text"],
+  // In a round every server has one window; from 1, in each restart and scenario.
+  Round: ["round", "number"],
+  // 1 if its round counts, 0 for a round before servers stopped to change.
+  Counts: ["counts", "number"],
+  // Until what was in flight at its end was answered.
+  Seconds: ["seconds", "number"],
+  Requests: ["requests", "number"],
+  // CPU time of all processes of the server, and of those that work for it.
+  CpuUs: ["cpuUs", "number?"],
+  // Part of that used by its own database and pooler.
+  DatabaseUs: ["databaseUs", "number?"],
+  PoolerUs: ["poolerUs", "number?"],
+} as const satisfies Columns;
+
+/** One server under load for one window, alone: one row of results/<run>.windows.csv. */
+export type Window = RowOf<typeof WINDOW_COLUMNS>;
+
+/** Appends windows to the file of their run. */
+export const appendWindows = (results: string, run: string, windows: readonly Window[]): void =>
+  appendRows(runFile(results, run, "windows.csv"), WINDOW_COLUMNS, windows);
+
+/** @returns the windows of one run, none before the first. @throws UsageError for a malformed file */
+export function readWindows(results: string, run: string): Window[] {
+  const file = findFile(results, run, "windows.csv");
+  return file === null ? [] : readRows(file, WINDOW_COLUMNS);
+}
 
 /** Columns of results that others made: the first of ours. */
 export const PLAIN_COLUMNS = Object.keys(COLUMNS).slice(0, 6);

@@ -5,7 +5,7 @@ import type { TargetSpec } from "../ask/targets.ts";
 import { openEngine } from "../host/engine.ts";
 import { takeFingerprint } from "../host/machine/fingerprint.ts";
 import { errorOf } from "../judge/turns.ts";
-import { appendWindows, type Window } from "../keep/windows.ts";
+import { appendWindows, type Window } from "../keep/slices.ts";
 import { endpointsOf, isPaused, orderOf, type Plan, randomOf, type Scenario } from "../plan/plan.ts";
 import { calibrateGenerator } from "./calibrate.ts";
 import type { Game, Player, Seen } from "./players.ts";

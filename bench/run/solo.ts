@@ -11,7 +11,7 @@ import type { Game } from "./players.ts";
 import type { Session } from "./session.ts";
 import { type Waits, watchWaits } from "./stores/waits.ts";
 import { isStartedHere, type Target } from "./targets/target.ts";
-import { minus, readClocks } from "./turns.ts";
+import { type Played, readClocks } from "./turns.ts";
 import { type Usage, watch, watchCores } from "./usage.ts";
 
 /** Part of the time of a slice in which all of several agents must have run. */
@@ -24,10 +24,8 @@ const connectionsAt = (rate: number, most: number, seconds: number): number =>
   Math.max(1, Math.min(most, Math.floor((rate * seconds) / LEAST_SENDS)));
 
 /** One slice, and what its database and pooler used meanwhile. */
-export interface Solo {
+export interface Solo extends Pick<Played, "databaseUs" | "poolerUs"> {
   readonly slice: Slice;
-  readonly databaseUs: number | null;
-  readonly poolerUs: number | null;
 }
 
 /** @param seconds the plan's, if absent; likewise what the scenario says */
@@ -43,7 +41,7 @@ export async function solo(
   const connections = rate === null ? most : connectionsAt(rate, most, seconds);
   const options = { connections, seconds, rate: rate ?? undefined, resolutionSeconds };
   const waited = target.databaseUrl === null ? null : await watchWaits(target.databaseUrl);
-  const before = readClocks(target.clocks);
+  const used = readClocks(target.clocks);
   let one: Loaded;
   let waits: Waits | null | undefined;
   try {
@@ -51,7 +49,7 @@ export async function solo(
   } finally {
     waits = await waited?.();
   }
-  const after = readClocks(target.clocks);
+  const { databaseUs, poolerUs } = used();
   const { load, usage } = one;
   const seen = { ...sliceOf(session, game, one), ...waits, connections };
   const verdict = verdictOf({
@@ -67,11 +65,7 @@ export async function solo(
   });
   const slice = { ...seen, verdict };
   keep(session, slice, load);
-  return {
-    slice,
-    databaseUs: minus(after.databaseUs, before.databaseUs),
-    poolerUs: minus(after.poolerUs, before.poolerUs),
-  };
+  return { slice, databaseUs, poolerUs };
 }
 
 interface Loaded {

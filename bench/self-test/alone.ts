@@ -1,7 +1,7 @@
 /** Turns beside long looks at each server alone, in the same minutes: whether short windows tell what a server costs alone. */
 import { type Interval, meanInterval } from "../judge/statistics.ts";
 import { costOf, layoutOf, rateOf } from "../judge/turns.ts";
-import type { Window } from "../keep/windows.ts";
+import type { Window } from "../keep/slices.ts";
 import { randomOf, type Scenario } from "../plan/plan.ts";
 import type { Player } from "../run/players.ts";
 import { withTargets } from "../run/restart.ts";

@@ -2,7 +2,7 @@ import matrix from "../../servers/matrix.json" with { type: "json" };
 import type { LocalSpec, TargetSpec } from "../ask/targets.ts";
 import type { Outcome } from "../judge/outcomes.ts";
 import { mean } from "../judge/statistics.ts";
-import { compareUntilDecided } from "../run/pairs.ts";
+import { compareUntilDecided } from "../run/measure.ts";
 import type { Session } from "../run/session.ts";
 
 /** What the handicapped of two servers does more per request. */

@@ -4,12 +4,10 @@ import { type LocalSpec, parseTarget, SERVERS, type TargetSpec } from "../../ben
 import { median } from "../../bench/judge/statistics.ts";
 import { analyse } from "../../bench/judge/tables.ts";
 import { manifestOf } from "../../bench/keep/manifest.ts";
-import { readSlices } from "../../bench/keep/slices.ts";
-import { readWindows } from "../../bench/keep/windows.ts";
+import { readSlices, readWindows } from "../../bench/keep/slices.ts";
 import { atRates, makePlan, type Plan, unique } from "../../bench/plan/plan.ts";
 import { GATE_SECONDS, PAIR_ENDPOINTS, pairAmount } from "../../bench/plan/presets.ts";
-import { measure } from "../../bench/run/measure.ts";
-import { compareUntilDecided } from "../../bench/run/pairs.ts";
+import { compareUntilDecided, measure } from "../../bench/run/measure.ts";
 import type { Session } from "../../bench/run/session.ts";
 import { testGates } from "../../bench/self-test/gates.ts";
 import { type Bench, HANDICAP, selfTest } from "../../bench/self-test/self-test.ts";

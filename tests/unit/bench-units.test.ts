@@ -16,8 +16,7 @@ import { family, isBusy, isStopped, statOf, threadTimes } from "../../bench/host
 import { type Bracket, capacityOf, searchCapacity } from "../../bench/judge/capacity.ts";
 import { analyse, NOTHING } from "../../bench/judge/tables.ts";
 import { type Evidence, explain, verdictOf } from "../../bench/judge/verdict.ts";
-import type { Slice, Verdict } from "../../bench/keep/slices.ts";
-import type { Window } from "../../bench/keep/windows.ts";
+import type { Slice, Verdict, Window } from "../../bench/keep/slices.ts";
 import { overlap } from "../../bench/load/agents.ts";
 import { type FortioResult, type Load, load, toLoad } from "../../bench/load/fortio.ts";
 import { binned, type Histogram, merge, percentile } from "../../bench/load/histogram.ts";

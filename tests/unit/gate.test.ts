@@ -4,7 +4,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { type Also, failuresOf, gateDeciding, gateOf, verdictBy, worst } from "../../bench/judge/gate.ts";
 import { outcomesOf, type Sides } from "../../bench/judge/outcomes.ts";
 import type { Turns } from "../../bench/keep/manifest.ts";
-import type { Window } from "../../bench/keep/windows.ts";
+import type { Window } from "../../bench/keep/slices.ts";
 import type { Scenario } from "../../bench/plan/plan.ts";
 import {
   failureLine,

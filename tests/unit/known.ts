@@ -3,8 +3,7 @@ import { generateMersenne53Randomizer } from "@faker-js/faker";
 import { parseTarget, SERVERS } from "../../bench/ask/targets.ts";
 import { runFile, writeWhole } from "../../bench/keep/files.ts";
 import type { Manifest } from "../../bench/keep/manifest.ts";
-import { appendSlices, PROTOCOL, type Slice } from "../../bench/keep/slices.ts";
-import { appendWindows, type Window } from "../../bench/keep/windows.ts";
+import { appendSlices, appendWindows, PROTOCOL, type Slice, type Window } from "../../bench/keep/slices.ts";
 import { makePlan } from "../../bench/plan/plan.ts";
 import { times } from "./values.ts";
 

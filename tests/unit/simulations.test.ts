@@ -20,7 +20,7 @@ import {
 } from "../../bench/judge/statistics.ts";
 import type { Row, Table } from "../../bench/judge/tables.ts";
 import { costOf, layoutOf } from "../../bench/judge/turns.ts";
-import type { Window } from "../../bench/keep/windows.ts";
+import type { Window } from "../../bench/keep/slices.ts";
 import type { Scenario } from "../../bench/plan/plan.ts";
 import { SERVERS } from "../harness.ts";
 import { present, times } from "./values.ts";

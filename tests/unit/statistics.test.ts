@@ -18,7 +18,7 @@ import {
   stateOf,
 } from "../../bench/judge/statistics.ts";
 import { costOf, layoutOf, levelsOf, rateOf } from "../../bench/judge/turns.ts";
-import type { Window } from "../../bench/keep/windows.ts";
+import type { Window } from "../../bench/keep/slices.ts";
 import { present, times } from "./values.ts";
 
 const interval = (estimate: number, low: number, high: number, digits = 3) => ({
