@@ -67,7 +67,7 @@ function twinsOf(tables: readonly Table[]): Twin[] {
     const perRestart = Array.from({ length: restarts }, (_, r) =>
       Math.exp(mean(differences.map((of) => of[r] as number))),
     );
-    const ratio = meanInterval(perRestart, true);
+    const ratio = meanInterval(perRestart);
     return [{ name, ratio, state: stateOf(ratio), endpoints: differences.length }];
   });
 }

@@ -126,12 +126,7 @@ export function measureOf(
   return {
     base: Math.exp(mean(restarts.map(({ base }) => base))),
     head: Math.exp(mean(restarts.map(({ head }) => head))),
-    ...limitsOf(
-      meanInterval(
-        restarts.map(({ base, head }) => Math.exp(head - base)),
-        true,
-      ),
-    ),
+    ...limitsOf(meanInterval(restarts.map(({ base, head }) => Math.exp(head - base)))),
   };
 }
 

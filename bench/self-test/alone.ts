@@ -74,8 +74,5 @@ function ratioOf(
         at.value,
       ).measured.find(({ name }) => name === at.server)?.perRestart,
   );
-  return meanInterval(
-    turns.map((ln, i) => Math.exp(ln - (alone[i] as number))),
-    true,
-  );
+  return meanInterval(turns.map((ln, i) => Math.exp(ln - (alone[i] as number))));
 }

@@ -75,7 +75,7 @@ export function gatesTable(findings: readonly GateFinding[]): string {
   const groups = [...Map.groupBy(findings, ({ handicap }) => handicap)];
   const costs = (all: readonly GateFinding[]): string => {
     const ratios = all.flatMap(({ outcomes }) => outcomes.flatMap(({ logRatios }) => logRatios.map(Math.exp)));
-    return ratios.length < 2 ? "-" : ratio(meanInterval(ratios, true), 3);
+    return ratios.length < 2 ? "-" : ratio(meanInterval(ratios), 3);
   };
   return renderText(
     ["", ...ANSWERS.map((verdict) => `${verdict} (${EXIT[verdict]})`), "median time", "CPU time"],

@@ -136,7 +136,7 @@ function manifestOf(kept: Kept, servers: readonly Server[], endpoints: readonly 
     machine: {
       ...{ cpu: "Some CPU", vendor: "Some", family: 6, model: 1, stepping: 1, microcode: "0x1", cores: 2 },
       ...{ caches: ["L1d 32 KiB", "L2 1024 KiB"], flags: [], mitigations: { spectre_v2: "Mitigation: IBRS; more" } },
-      ...{ hypervisor: "KVM", kernel: "Linux 6.0", clockSource: "tsc", hugePages: "madvise", governor: null },
+      ...{ hypervisor: "KVM", kernel: "Linux 6.0", hugePages: "madvise", governor: null },
       memoryBytes: 8 * 2 ** 30,
     },
     fingerprints: times(kept.restarts + 1, (restart) => ({

@@ -19,7 +19,6 @@ export interface Machine {
   readonly mitigations: Readonly<Record<string, string>>;
   readonly hypervisor: string | null;
   readonly kernel: string;
-  readonly clockSource: string | null;
   readonly hugePages: string | null;
   readonly governor: string | null;
   readonly memoryBytes: number;
@@ -46,7 +45,6 @@ export function readMachine(): Machine {
     mitigations: mitigationsIn("/sys/devices/system/cpu/vulnerabilities"),
     hypervisor: [text("/sys/class/dmi/id/sys_vendor"), text("/sys/class/dmi/id/product_name")].join(" ").trim() || null,
     kernel: `${system()} ${release()}`,
-    clockSource: text("/sys/devices/system/clocksource/clocksource0/current_clocksource") || null,
     hugePages: /\[(\w+)\]/.exec(text("/sys/kernel/mm/transparent_hugepage/enabled"))?.[1] ?? null,
     governor: text("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor") || null,
     memoryBytes: totalmem(),

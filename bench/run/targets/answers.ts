@@ -167,10 +167,3 @@ function mistakeIn(endpoint: string, body: string): string | undefined {
     return what();
   }
 }
-
-/** @returns how long a server takes to answer at an endpoint, ms. */
-export const timeAnswer = async (
-  target: Target,
-  endpoint: string,
-  { signal, manifest }: { signal: AbortSignal; manifest: { plan: Pick<Plan, "workload"> } },
-): Promise<number> => (await ask(askedAt(target, endpoint, manifest.plan.workload), signal)).ms;
