@@ -25,7 +25,6 @@ export interface CompareOptions extends Omit<PairOptions, "seconds">, AppOptions
   readonly seconds?: number;
   readonly repo: string;
   readonly ref?: string[];
-  /** 0.05 for 5 %. */
   readonly failAbove?: number;
   readonly json?: string | true;
   readonly markdown?: string | true;
@@ -178,6 +177,5 @@ function differencesIn(session: Session): Promise<string[]> {
   });
 }
 
-/** Prints, or writes to a file. */
 const give = (where: string | true, text: string): void =>
   where === true ? void process.stdout.write(text) : writeFileSync(where, text);

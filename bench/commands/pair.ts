@@ -10,9 +10,7 @@ import { outcome } from "../tell/lines.ts";
 import { showProgress } from "../tell/progress.ts";
 import { buildStacks } from "./stacks.ts";
 
-/** Options as they stand on the command line. */
 export interface PairOptions extends RequestOptions {
-  /** read if absent. */
   readonly workload?: Workload;
   readonly servers?: string[];
   readonly connections: number;

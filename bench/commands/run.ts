@@ -24,7 +24,6 @@ import { resultRows } from "../tell/results.ts";
 import { show, writePage } from "./report.ts";
 import { buildStacks, withoutAll } from "./stacks.ts";
 
-/** Options as they stand on the command line. */
 export interface RunOptions extends AppOptions, RequestOptions {
   readonly quick?: boolean;
   readonly standard?: boolean;
@@ -45,7 +44,6 @@ export interface RunOptions extends AppOptions, RequestOptions {
   readonly seconds?: number;
   readonly idle?: true;
   readonly rate?: number[];
-  /** 0.1 for 10 %. */
   readonly load?: number[];
   readonly ladder?: number[];
   readonly slo?: Slo;
@@ -174,7 +172,6 @@ async function tell(session: Session, { details }: RunOptions): Promise<void> {
 
 const IDLE_STARTS = 3;
 
-/** Prints what each idle target costs. */
 async function idle(session: Session): Promise<void> {
   const { plan } = session.manifest;
   const seen: Idle[] = [];

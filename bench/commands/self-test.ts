@@ -7,12 +7,9 @@ import { type Bench, type Finding, selfTest } from "../self-test/self-test.ts";
 import { aloneLine, found, gateLine, gatesTable, selfTestTable } from "../tell/lines.ts";
 import { type PairOptions, pairSession, plainServers } from "./pair.ts";
 
-/** Options as they stand on the command line. */
 export interface SelfTestOptions extends Omit<PairOptions, "seconds"> {
-  /** Time limit of a pair per endpoint. */
   readonly seconds?: number;
   readonly alone?: boolean;
-  /** How many of each kind. */
   readonly gates?: number;
 }
 

@@ -1,7 +1,6 @@
 /** Runs a command to its end; all of bench/ uses this. */
 import { UsageError } from "../../shared/errors.ts";
 
-/** How a command ended. */
 export interface Ended {
   readonly code: number | null;
   readonly stdout: string;

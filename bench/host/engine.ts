@@ -25,13 +25,11 @@ export interface Engine {
   readonly spec: EngineSpec;
   /** Where servers that it runs are reached. */
   readonly host: string;
-  /** Its machine and version, for the manifest. */
   readonly facts: Readonly<Record<string, unknown>>;
   /** Options of `docker run` that mark a container as this run's, and give it the database. */
   readonly common: readonly string[];
   /** Runs the docker command. @throws UsageError with what it said. */
   docker(...args: string[]): Promise<string>;
-  /** Asks the engine's API. */
   get<T>(path: string): Promise<T>;
   /** Removes everything that this run brought. */
   close(): Promise<void>;

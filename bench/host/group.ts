@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { names, statOf, text } from "./proc.ts";
 
-/** A control group. */
 export interface Group {
   readonly folder: string;
   /** @returns the command, as a shell runs it that enters the group first, so that nothing of its start is outside. */
@@ -55,7 +54,6 @@ export function usedBy(folder: string): number | null {
   return v2 === undefined ? null : Number(v2);
 }
 
-/** @returns the processes in a group. */
 export const membersOf = (folder: string): number[] =>
   text(join(folder, "cgroup.procs")).split("\n").filter(Boolean).map(Number);
 

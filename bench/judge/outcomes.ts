@@ -44,7 +44,6 @@ export interface Outcome extends Compared {
   readonly isWarming: boolean;
 }
 
-/** Who is compared. */
 export interface Sides {
   readonly first: string;
   readonly second: string;
@@ -52,7 +51,6 @@ export interface Sides {
   readonly copy: string | null;
 }
 
-/** How sure it is to be. */
 export interface Look {
   /** How many intervals are to hold at once. */
   readonly family: number;

@@ -12,7 +12,6 @@ export interface Answer {
   readonly ms: number;
 }
 
-/** Time limit of an answer. */
 const ANSWER_MS = 30_000;
 
 /** OpenSSL's names for a certificate that is not trusted. */

@@ -48,16 +48,12 @@ export interface Plan {
 }
 
 export interface Options {
-  /** read if absent. */
   readonly workload?: Workload | undefined;
-  /** 10 if absent. */
   readonly scale?: number | undefined;
   readonly urls: readonly string[];
   readonly names: readonly string[];
   readonly servers: readonly string[];
-  /** Apps of --start. */
   readonly apps?: readonly LocalSpec[];
-  /** Runs the servers in containers. */
   readonly engine?: EngineSpec | undefined;
   readonly endpoints: readonly string[];
   readonly requests?: Requests | undefined;
@@ -246,7 +242,6 @@ const atLevels = (plan: Plan, soloSeconds: number, of: (scenario: Scenario) => S
 export const isPaused = ({ agents }: Pick<Plan, "agents">, { rate, level }: Scenario): boolean =>
   agents.length === 0 && rate === null && level === null;
 
-/** The endpoints of a plan, each once. */
 export const endpointsOf = ({ scenarios }: Pick<Plan, "scenarios">): string[] => [
   ...new Set(scenarios.map(({ endpoint }) => endpoint)),
 ];

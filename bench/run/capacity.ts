@@ -39,7 +39,6 @@ export async function commonCapacity(session: Session): Promise<Map<string, numb
 /** Length of one attempt of the search: overload by 1 % must show as a queue longer than the promise. */
 const attemptSeconds = ({ limitMs }: Slo) => Math.min(10, Math.max(2, limitMs / 10));
 
-/** About the seconds of a whole search. */
 export const capacitySeconds = (plan: Plan, slo: Slo): number =>
   STARTS * plan.targets.length * plan.scenarios.length * 10 * attemptSeconds(slo);
 

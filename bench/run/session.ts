@@ -49,13 +49,10 @@ export const sizeKey = ({ name }: Pick<Target, "name">, endpoint: string): strin
 /** What all parts of one run share. */
 export interface Session extends AsyncDisposable {
   readonly manifest: Manifest;
-  /** results.csv, or the file of --results. */
   readonly results: string;
   readonly signal: AbortSignal;
   readonly progress: Progress;
-  /** Writes the manifest. */
   save(): void;
-  /** Rows of the run so far. */
   readonly slices: Slice[];
   readonly windows: Window[];
   /** Loads a server at an endpoint: by a fortio or k6 process, or from several machines. */
@@ -69,7 +66,6 @@ export interface Session extends AsyncDisposable {
   engine: Engine | null;
   /** Where servers keep content items, from the first of them on. */
   stores: Stores | null;
-  /** Targets that are up. */
   up: readonly Target[];
   /** Target and endpoint -> bytes of one request. */
   readonly sizes: Map<string, number>;

@@ -14,7 +14,6 @@ export interface Postgres {
   readonly pid: number | null;
   /** Data and password: while the server is stopped, a template for {@link startPostgres}. */
   readonly folder: string;
-  /** Shuts the server down and keeps the data. */
   stopServer(): Promise<void>;
   /** Starts it again. @throws UsageError with what the server said */
   startServer(): Promise<void>;

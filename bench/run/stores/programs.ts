@@ -35,7 +35,6 @@ export function ownFolder(kind: string, user: User | null): string {
   return folder;
 }
 
-/** A program that is up, or starting. */
 export interface Server {
   readonly pid: number;
   /** What it complained of, when it has ended. */

@@ -11,7 +11,6 @@ import { type Postgres, startPostgres } from "./postgres.ts";
 
 /** Where one server keeps content items; removed when the server stops. */
 export interface ServerStore {
-  /** By which the server finds it. */
   readonly env: Readonly<Record<string, string>>;
   /** Processes that work for this server alone: their CPU time counts as the server's. */
   readonly helpers: Helpers;
@@ -65,7 +64,6 @@ export function openStores(signal: AbortSignal, scale?: number): Stores {
   };
 }
 
-/** Filled databases of Postgres, one for each server. */
 interface Databases {
   open(cores: string | undefined): Promise<ServerStore>;
   close(): Promise<void>;

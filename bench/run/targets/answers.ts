@@ -10,7 +10,6 @@ import type { Asked, Request, Requests } from "../../load/request.ts";
 import type { Plan } from "../../plan/plan.ts";
 import type { Target } from "./target.ts";
 
-/** A server as it is asked. */
 export type Reachable = Pick<Target, "url" | "requests" | "answers"> & Partial<Pick<Target, "spec" | "identity">>;
 
 /** Whether any certificate is accepted. */
