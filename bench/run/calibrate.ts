@@ -22,9 +22,7 @@ export async function calibrate(session: Session, target: Target, endpoint: stri
   const ofTarget = calibration[target.name] as Record<string, Calibration>;
   if (ofTarget[endpoint]) return ofTarget[endpoint];
   const unloadedMs = await unloaded(session, target, endpoint);
-  // 100 to 1,000 of the finest buckets from 0 to a latency under load, which is above this one.
-  const resolutionSeconds = 10 ** Math.floor(Math.log10(Math.max(unloadedMs, 1) / 1e5));
-  ofTarget[endpoint] = { unloadedMs, resolutionSeconds };
+  ofTarget[endpoint] = { unloadedMs };
   return ofTarget[endpoint];
 }
 

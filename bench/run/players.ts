@@ -1,12 +1,12 @@
 /** Loads a server at one scenario: by a generator that is paused between windows, or by one that runs for each window. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { isSequence } from "../ask/endpoints.ts";
+import { isSequence, WORKLOADS } from "../ask/endpoints.ts";
 import { pinned } from "../host/cores.ts";
 import type { Turns } from "../keep/manifest.ts";
 import * as fortio from "../load/fortio.ts";
 import * as k6 from "../load/k6.ts";
 import { type Pausable, sizeOfRequest, startPausable } from "../load/pausable.ts";
-import { isPaused, type Scenario } from "../plan/plan.ts";
+import { endpointsOf, isPaused, type Plan, type Scenario } from "../plan/plan.ts";
 import { calibrate } from "./calibrate.ts";
 import { type Session, sizeKey } from "./session.ts";
 import { solo } from "./solo.ts";
@@ -234,6 +234,35 @@ export async function warmAt(session: Session, target: Target, endpoint: string,
   } finally {
     await generator.end().catch(() => {});
   }
+}
+
+/** Of warm-up per request: heavier requests, of which fewer are enough, are not waited for longer. */
+const WARM_MS = 0.12;
+/** Part of the warm-up of other endpoints than the first. */
+const OTHERS = 0.3;
+
+/**
+ * Every server answers at every route, one server after the other, so that what an endpoint costs does not depend on which
+ * others were measured before. On the cores where it is measured: after a warm-up on more of them, V8 compiles again.
+ */
+export async function warmAll(session: Session, targets: readonly Target[]): Promise<void> {
+  const { warmRequests } = session.manifest.plan.amount;
+  for (const target of targets) {
+    session.progress.now(`${target.name}: warm-up`);
+    for (const [endpoint, part] of routesOf(session.manifest.plan, target)) {
+      const requests = Math.ceil(warmRequests * part);
+      await session.warm(session, target, endpoint, { requests, mostMs: WARM_MS * requests });
+    }
+  }
+}
+
+/** Of ours one endpoint of each route, and what others are asked; with the part of the warm-up that each has. */
+function routesOf(plan: Plan, { identity }: Target): (readonly [endpoint: string, part: number])[] {
+  const { warmed, endpoints: usual } = WORKLOADS[plan.workload];
+  const asked = endpointsOf(plan);
+  if (identity === null) return asked.map((endpoint, i) => [endpoint, i === 0 ? 1 : OTHERS]);
+  const others = asked.filter((endpoint) => !(usual as readonly string[]).includes(endpoint));
+  return [...Object.entries(warmed), ...others.map((endpoint) => [endpoint, OTHERS] as const)];
 }
 
 /** A generator that cannot be paused, as at a fixed rate or on another machine: each window is a slice. */

@@ -8,7 +8,7 @@ import { errorOf } from "../judge/turns.ts";
 import { appendWindows, type Window } from "../keep/slices.ts";
 import { endpointsOf, isPaused, orderOf, type Plan, randomOf, type Scenario } from "../plan/plan.ts";
 import { calibrateGenerator } from "./calibrate.ts";
-import type { Game, Player, Seen } from "./players.ts";
+import { type Game, type Player, type Seen, warmAll } from "./players.ts";
 import { remark, type Session, sizeKey } from "./session.ts";
 import { solo } from "./solo.ts";
 import { openStores } from "./stores/stores.ts";
@@ -17,7 +17,6 @@ import { startContainer } from "./targets/container.ts";
 import { readIdentity, type Target } from "./targets/target.ts";
 import { attach } from "./targets/url.ts";
 import type { Played } from "./turns.ts";
-import { warmAll } from "./warm.ts";
 
 /** Before the first restart and after each, while nothing is loaded. */
 export async function lookAtMachine({ manifest, progress, signal }: Session, restart: number): Promise<void> {

@@ -37,7 +37,9 @@ export async function solo(
   const { manifest } = session;
   const { target } = game;
   const { rate, endpoint, connections: most } = game.scenario;
-  const { resolutionSeconds, unloadedMs = null } = manifest.calibration[target.name]?.[endpoint] ?? {};
+  const { unloadedMs = null } = manifest.calibration[target.name]?.[endpoint] ?? {};
+  // 100 to 1,000 of the finest buckets from 0 to a latency under load, which is above the unloaded one.
+  const resolutionSeconds = 10 ** Math.floor(Math.log10(Math.max(unloadedMs ?? 0, 1) / 1e5));
   const connections = rate === null ? most : connectionsAt(rate, most, seconds);
   const options = { connections, seconds, rate: rate ?? undefined, resolutionSeconds };
   const waited = target.databaseUrl === null ? null : await watchWaits(target.databaseUrl);

@@ -3,10 +3,9 @@ import { type Interval, meanInterval } from "../judge/statistics.ts";
 import { costOf, layoutOf, rateOf } from "../judge/turns.ts";
 import type { Window } from "../keep/slices.ts";
 import { randomOf, type Scenario } from "../plan/plan.ts";
-import type { Player } from "../run/players.ts";
+import { type Player, warmAll } from "../run/players.ts";
 import { withTargets } from "../run/restart.ts";
 import type { Session } from "../run/session.ts";
-import { warmAll } from "../run/warm.ts";
 
 const LOOK_MS = 2_000;
 const ROUNDS = 10;

@@ -148,7 +148,7 @@ function manifestOf(kept: Kept, servers: readonly Server[], endpoints: readonly 
       ...{ together: 1.02, stolen: 0.01, others: 0 },
     })),
     ceiling: 200_000,
-    calibration: perServer(() => ({ unloadedMs: 0.1, resolutionSeconds: 1e-5 })),
+    calibration: perServer(() => ({ unloadedMs: 0.1 })),
     ...{ lineBytesPerSecond: {}, stores: {}, capacities: {}, left: [], remarks: [] },
     turns: times(kept.restarts, (i) => i + 1).flatMap((restart) =>
       endpoints.flatMap((scenario) => servers.map(({ name }) => ({ ...turn, restart, scenario, name }))),
