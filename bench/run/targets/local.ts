@@ -14,6 +14,15 @@ import { ask } from "../../load/ask.ts";
 import type { ServerStore } from "../stores/stores.ts";
 import { clocksOf, NO_HELPERS, readItself, type Target, untilReady } from "./target.ts";
 
+/** @returns where it is to listen. @throws UsageError if something else does: that would be measured instead */
+async function portOf({ name, app }: LocalSpec): Promise<number> {
+  if (!app?.port) return freePort();
+  if (await isFree(app.port)) return app.port;
+  throw new UsageError(
+    `${name} cannot listen on port ${app.port}, because it is in use: stop what listens there, or choose another`,
+  );
+}
+
 /** @param whole its process group as well, what has ended included */
 function end(child: ChildProcess, signal: NodeJS.Signals, whole: boolean): void {
   try {
@@ -66,11 +75,7 @@ export async function start(
   store?: ServerStore,
 ): Promise<Target> {
   const { app, name } = spec;
-  if (app?.port && !(await isFree(app.port)))
-    throw new UsageError(
-      `${name} cannot listen on port ${app.port}, because it is in use: stop what listens there, or choose another`,
-    );
-  const port = app?.port ?? (await freePort());
+  const port = await portOf(spec);
   const group = newGroup();
   const inGroup = group?.enter(spec.command) ?? spec.command;
   const [command, ...args] = pinned(cores, inGroup).map((word) => word.replaceAll("{port}", String(port)));
@@ -103,7 +108,6 @@ export async function start(
     const startupMs = performance.now() - since;
     const { pid, notes } = app ? serving(spec, child.pid as number, url) : { pid: ownPid(child), notes: [] };
     const { helpers = NO_HELPERS } = store ?? {};
-    const isItsChild = pid === child.pid;
     return {
       spec,
       name,
@@ -111,7 +115,7 @@ export async function start(
       identity,
       pid,
       notes,
-      clocks: pid === null ? null : clocksOf(pid, isItsChild ? (group?.folder ?? null) : null, helpers),
+      clocks: pid === null ? null : clocksOf(pid, pid === child.pid ? (group?.folder ?? null) : null, helpers),
       databaseUrl: helpers.databaseUrl,
       startupMs,
       read: () => readItself(url, signal, app?.insecure),
