@@ -89,20 +89,16 @@ export interface Measurements {
 /** @returns a table for each scenario, and for each step of sequences. */
 export function analyse({ slices, windows }: Measurements, context: Context): Table[] {
   const keyOf = ({ scenario, endpoint, step }: Slice) => (step === null ? scenario : `${endpoint} ${step}`);
-  const groups = [...Map.groupBy(inOrder(slices), keyOf)];
-  const levelOf = ([slice]: readonly Slice[]) => (slice ? levelAt(slice) : null);
-  return groups
-    .sort(([, a], [, b]) => {
-      const [first, second] = [a[0] as Slice, b[0] as Slice];
-      const byLevel = (levelOf(a)?.value ?? 0) - (levelOf(b)?.value ?? 0);
-      return (
-        place(ENDPOINTS, first.endpoint) - place(ENDPOINTS, second.endpoint) ||
-        compareText(first.endpoint, second.endpoint) ||
-        compareText(first.step ?? "", second.step ?? "") ||
-        byLevel
-      );
-    })
-    .map(([name, group]) => tableOf(name, group, windows, context));
+  return [...Map.groupBy(inOrder(slices), keyOf)]
+    .map(([name, group]) => ({ name, group, first: group[0] as Slice }))
+    .sort(
+      ({ first: a }, { first: b }) =>
+        place(ENDPOINTS, a.endpoint) - place(ENDPOINTS, b.endpoint) ||
+        compareText(a.endpoint, b.endpoint) ||
+        compareText(a.step ?? "", b.step ?? "") ||
+        (levelAt(a)?.value ?? 0) - (levelAt(b)?.value ?? 0),
+    )
+    .map(({ name, group }) => tableOf(name, group, windows, context));
 }
 
 const levelAt = ({ level, targetRate, connections }: Slice): Level | null =>
