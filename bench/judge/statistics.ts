@@ -220,13 +220,10 @@ const ranges = new Map<string, number>();
 
 /** 95 % quantile of the studentized range of k means. Kept, as jStat takes milliseconds; for two it is Student's t. */
 function range(k: number, df: number): number {
-  const key = `${k} ${df}`;
-  const known = ranges.get(key);
-  if (known !== undefined) return known;
   const p = 1 - ERROR_RATE;
-  const quantile = k === 2 ? Math.SQRT2 * jStat.studentt.inv((1 + p) / 2, df) : jStat.tukey.inv(p, k, df);
-  ranges.set(key, quantile);
-  return quantile;
+  return ranges.getOrInsertComputed(`${k} ${df}`, () =>
+    k === 2 ? Math.SQRT2 * jStat.studentt.inv((1 + p) / 2, df) : jStat.tukey.inv(p, k, df),
+  );
 }
 
 /** The largest sets of items that are all alike, by their first items: Piepho 2004's compact letter display. */

@@ -67,11 +67,9 @@ export async function measureCapacity(
     for (const spec of plan.targets) {
       await withTargets(session, [spec], async ([target]) => {
         for (const scenario of target ? plan.scenarios : []) {
-          const key = `${spec.name} ${scenario.name}`;
-          const found = brackets.get(key) ?? [];
+          const found = brackets.getOrInsertComputed(`${spec.name} ${scenario.name}`, () => []);
           const game = { restart: start, scenario, target: target as Target };
           found.push(await searchAt(session, game, slo, found.at(-1)));
-          brackets.set(key, found);
           const capacity = capacityOf(found);
           capacities[spec.name] = { ...capacities[spec.name], [scenario.endpoint]: { ...capacity, slo } };
           session.progress.at(++done * each);
