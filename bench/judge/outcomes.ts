@@ -140,7 +140,12 @@ function seenAt({ name }: Scenario, measured: Measurement, { first, second, copy
   const whole = (layout: Layout) =>
     names.every((one) => layout.measured.some(({ name }) => name === one)) ? layout : null;
   const cpu = whole(layoutOf(windows, costOf));
-  const time = whole(layoutOf(windows, (window) => 1 / (rateOf(window) ?? Number.NaN)));
+  const time = whole(
+    layoutOf(windows, (window) => {
+      const rate = rateOf(window);
+      return rate && 1 / rate;
+    }),
+  );
   const busy = (side: string) =>
     median(windows.flatMap(({ name, cpuUs, seconds }) => (name === side && cpuUs ? [cpuUs / 1e6 / seconds] : [])));
   const layout = cpu ?? time;

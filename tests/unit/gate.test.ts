@@ -131,6 +131,12 @@ describe("what two targets are to each other", () => {
     expect(gateOf([{ ...one, isWaiting: false }], 0.05).verdict).not.toBe("slower");
   });
 
+  test("a window in which the host let nothing be asked does not count", () => {
+    const windows = windowsOf(tenth).map((one, i) => (i === 2 ? { ...one, requests: 0, cpuUs: 0 } : one));
+    const { ratio, time } = outcomeOf(windows);
+    expect([ratio.estimate, time?.ratio.estimate]).toEqual([expect.closeTo(1.1, 2), expect.closeTo(1.1, 2)]);
+  });
+
   test("by requests/s if the CPU time of one is not known", () => {
     const windows = windowsOf(tenth, (name) => name !== "main");
     const { by, time, isWaiting, ratio } = outcomeOf(windows);
