@@ -208,9 +208,7 @@ withOptions(program.command("self-test"), PAIR_ENDPOINTS)
   .description("shows on this machine whether equal servers come out equal, and 5 % more work as different")
   .option("--servers <list>", "some of them", list)
   .option("--seconds <n>", "time limit of a pair per endpoint (default: 90, with --gates 60)", number(1, 36_000, false))
-  .option("--field", "measure the same pairs in the usual ways as well")
   .option("--gates <n>", "run so many gates of compare --fail-above 2% of each kind instead", number(1, 1_000, true))
-  .option("--schedules", "measure servers that change their cost after a known number of requests instead")
   .option("--alone", "measure servers in turns and alone, two seconds each, instead")
   .action((options: SelfTestOptions) => proveItself(options, interrupted.signal));
 
@@ -237,7 +235,6 @@ program
   .option("--list", "all runs, newest first")
   .option("--details", "every table, not only the card")
   .option("--compare <runs...>", "what changed from the first of two runs to the second")
-  .option("--history <file>", "what changed over the runs of a results.csv, and since when; --html draws it", path)
   .option("--html <file>", "write a page with charts, in one file", path)
   .option("--markdown", "as Markdown")
   .option("--publish [run]", "add a run to docs/runs/ and write README.md, docs/ and results.csv from the runs there")

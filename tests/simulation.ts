@@ -78,7 +78,7 @@ interface Server {
 
 const randomizer = generateMersenne53Randomizer();
 /** From 0 to 1. */
-export const random = () => randomizer.next();
+const random = () => randomizer.next();
 const normal = (sd: number) => Math.exp(sd * jStat.randn());
 
 /** What follows is the same every time. */

@@ -84,19 +84,20 @@ export interface Stack {
   readonly drivers: readonly string[];
   /** Values of POSTGRES_CLIENT, the default first; none without /tx or a content API on Postgres. */
   readonly clients: readonly string[];
-  /** Of its own, beside SETTINGS. */
-  readonly settings?: Readonly<Record<string, string>>;
+  /** Of its own, beside those of a store: any, and such as only a store has. */
+  readonly settings: Readonly<Record<string, string>>;
+  readonly storeSettings: Readonly<Record<string, string>>;
   /** Whether it runs as WORKERS processes; others, by default, use every core by threads. */
   readonly processes: boolean;
   /** Reads only, if it does not say. */
   readonly workloads: readonly string[];
 }
 
-const UNSAID = { plain: false, clients: [], processes: false, workloads: ["read"] };
+const DEFAULTS = { plain: false, clients: [], settings: {}, storeSettings: {}, processes: false, workloads: ["read"] };
 
 /** Name -> stack; beside the matrix, and measured if it is asked for. */
 export const STACKS: Readonly<Record<string, Stack>> = Object.fromEntries(
-  Object.entries(stacks).map(([name, stack]) => [name, { ...UNSAID, ...stack }]),
+  Object.entries(stacks).map(([name, stack]) => [name, { ...DEFAULTS, ...stack }]),
 );
 
 /** @returns the stack of this name; undefined for a server of the matrix, and for what every object has. */
@@ -115,7 +116,7 @@ export function lackOf({ workloads }: Stack, workload: Workload): string | null 
   return workloads.includes(listed) ? null : name;
 }
 
-/** What is written behind `+` in the name of a server, and the variable that it sets. */
+/** What is written behind `+` in the name of a server, and the variable that it sets: all of a store, which servers of rows do not have. */
 const SETTINGS: Readonly<Record<string, string>> = {
   journal: "SQLITE_JOURNAL",
   synchronous: "SQLITE_SYNCHRONOUS",
@@ -125,9 +126,6 @@ const SETTINGS: Readonly<Record<string, string>> = {
   tx: "POSTGRES_TX",
   pooler: "POSTGRES_POOLER",
 };
-
-/** Variables of a store of contents, which a server that only reads rows has none of. */
-const OF_STORE = /^(CONTENT|POSTGRES|SQLITE)_/;
 
 /**
  * `bun-hono`, `bun-hono@node:sqlite*4`, `bun-hono@pg+pool=50`: a server, its SQLite driver, or Postgres client, or memory,
@@ -146,12 +144,13 @@ export function parseTarget(text: string, servers: readonly string[], workload: 
   }
   const lack = stack && lackOf(stack, workload);
   if (lack) throw new UsageError(`--servers has "${text}": ${server} has no ${lack}: leave it out of this workload`);
-  const known = { ...SETTINGS, ...stack?.settings };
+  const ofStore = { ...SETTINGS, ...stack?.storeSettings };
+  const known: Readonly<Record<string, string>> = { ...stack?.settings, ...(store && ofStore) };
   const set = settings.map((setting): [string, string] => {
     const [name = "", value = ""] = setting.split(/=(.*)/s);
     const variable = known[name];
-    if (variable && value && (store || !OF_STORE.test(variable))) return [variable, value];
-    const which = `"${setting}" of "${text}" is none of ${Object.keys(known).join("= ")}=`;
+    if (variable && value) return [variable, value];
+    const which = `"${setting}" of "${text}" is none of ${Object.keys({ ...ofStore, ...stack?.settings }).join("= ")}=`;
     throw new UsageError(`${which}: correct it${store ? "" : ", and give --workload content, users or tpcb"}`);
   });
   const choices: Choices = {
@@ -251,14 +250,7 @@ export function parseEither(
 }
 
 /** Whether a target runs on this machine, and so has to share it with the generator. */
-export const isHere = (spec: TargetSpec): boolean => machineOf(spec) === HERE;
-
-const HERE = "here";
-
-/** What tells the machine of one target from that of another. */
-export function machineOf(spec: TargetSpec): string {
-  if (spec.kind === "docker") return spec.engine.address.startsWith("ssh://") ? spec.engine.address : HERE;
-  if (spec.kind === "local") return HERE;
-  const { hostname } = new URL(spec.url);
-  return /^(localhost|127\..*|\[::1\])$/.test(hostname) ? HERE : hostname;
+export function isHere(spec: TargetSpec): boolean {
+  if (spec.kind === "docker") return !spec.engine.address.startsWith("ssh://");
+  return spec.kind === "local" || /^(localhost|127\..*|\[::1\])$/.test(new URL(spec.url).hostname);
 }

@@ -1,7 +1,7 @@
 import { UsageError } from "../../shared/errors.ts";
 import { endpointsOf } from "../plan/plan.ts";
 import { withTargets } from "../run/restart.ts";
-import { closeSession, newSession } from "../run/session.ts";
+import { newSession } from "../run/session.ts";
 import { answersTable } from "../tell/lines.ts";
 import { planOf, type RunOptions } from "./run.ts";
 
@@ -14,13 +14,9 @@ export async function check(urls: readonly string[], options: RunOptions, signal
     throw new UsageError("check requires an app or a server: give --start, --servers or a URL");
   const hasNone = endpoints === undefined && requests === undefined && servers === undefined;
   const plan = await planOf(urls, { ...options, ...(hasNone && { endpoints: ["/"] }), quick: true }, signal);
-  const session = await newSession(plan, results, SILENT, signal);
-  try {
-    for (const spec of plan.targets)
-      await withTargets(session, [spec], async ([target]) => {
-        if (target) console.log(answersTable(target, endpointsOf(plan)));
-      });
-  } finally {
-    await closeSession(session);
-  }
+  await using session = await newSession(plan, results, SILENT, signal);
+  for (const spec of plan.targets)
+    await withTargets(session, [spec], async ([target]) => {
+      if (target) console.log(answersTable(target, endpointsOf(plan)));
+    });
 }

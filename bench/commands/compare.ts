@@ -8,9 +8,9 @@ import { onStore, parseEither, SERVERS, type TargetSpec } from "../ask/targets.t
 import { type Also, EXIT, failuresOf, gateDeciding, gateOf } from "../judge/gate.ts";
 import { endpointsOf, unique } from "../plan/plan.ts";
 import { GATE_SECONDS, pairEndpoints } from "../plan/presets.ts";
-import { compareUntilDecided } from "../run/pairs.ts";
+import { compareUntilDecided } from "../run/measure.ts";
 import { withTargets } from "../run/restart.ts";
-import { closeSession, type Session } from "../run/session.ts";
+import type { Session } from "../run/session.ts";
 import { differenceOf } from "../run/targets/answers.ts";
 import { nameAt } from "../run/targets/url.ts";
 import { capital } from "../tell/format.ts";
@@ -25,7 +25,6 @@ export interface CompareOptions extends Omit<PairOptions, "seconds">, AppOptions
   readonly seconds?: number;
   readonly repo: string;
   readonly ref?: string[];
-  /** 0.05 for 5 %. */
   readonly failAbove?: number;
   readonly json?: string | true;
   readonly markdown?: string | true;
@@ -93,15 +92,11 @@ async function ofServers([a, b]: readonly [string, string], options: CompareOpti
   }
   const limitSeconds = (options.seconds ?? SECONDS) * (asked.endpoints.length || pairEndpoints(workload).length);
   for (const note of asked.notes) console.error(note);
-  const session = await pairSession({ ...options, asked }, pair, limitSeconds, signal);
-  try {
-    const differences = await differencesIn(session);
-    for (const one of await compareUntilDecided(session, { limitSeconds }))
-      session.progress.say(outcome(`${a} ÷ ${b}`, one, session.manifest));
-    for (const difference of differences) session.progress.say(difference);
-  } finally {
-    await closeSession(session);
-  }
+  await using session = await pairSession({ ...options, asked }, pair, limitSeconds, signal);
+  const differences = await differencesIn(session);
+  for (const one of await compareUntilDecided(session, { limitSeconds }))
+    session.progress.say(outcome(`${a} ÷ ${b}`, one, session.manifest));
+  for (const difference of differences) session.progress.say(difference);
   return 0;
 }
 
@@ -123,26 +118,20 @@ async function gate(
   const limitSeconds = (options.seconds ?? (failAbove === null ? SECONDS : GATE_SECONDS)) * many;
   console.error(atMost(head.name, base.name, many, limitSeconds));
   const specs = base.kind === "url" ? [head, base] : [head, base, base];
-  const session = await pairSession(options, specs, limitSeconds, signal, { latencyAt: RATE });
+  await using session = await pairSession(options, specs, limitSeconds, signal, { latencyAt: RATE });
   Object.assign(session.manifest.plan.amount, { soloSeconds: RATE_SECONDS });
-  try {
-    await checkSides(session, options);
-    const deciding = failAbove === null ? {} : { ...gateDeciding(failAbove), mustAnswer: true };
-    const outcomes = await compareUntilDecided(session, { limitSeconds, family: many, ...deciding });
-    if (failAbove !== null) throwFailures(session, head.name);
-    const report = gateReport(session, sides, gateOf(outcomes, failAbove), {
-      failAbove,
-      also: limitsFor(also, failAbove),
-    });
-    session.progress.stop();
-    if (json !== true && markdown !== true) console.log(gateText(report));
-    if (json) give(json, `${JSON.stringify(report, null, 2)}\n`);
-    if (markdown) give(markdown, gateMarkdown(report));
-    const { verdict } = report;
-    return verdict === null ? 0 : verdict === "undecided" && failUndecided ? EXIT.slower : EXIT[verdict];
-  } finally {
-    await closeSession(session);
-  }
+  await checkSides(session, options);
+  const deciding = failAbove === null ? {} : { ...gateDeciding(failAbove), mustAnswer: true };
+  const outcomes = await compareUntilDecided(session, { limitSeconds, family: many, ...deciding });
+  if (failAbove !== null) throwFailures(session, head.name);
+  const asAsked = { failAbove, also: limitsFor(also, failAbove) };
+  const report = gateReport(session, sides, gateOf(outcomes, failAbove), asAsked);
+  session.progress.stop();
+  if (json !== true && markdown !== true) console.log(gateText(report));
+  if (json) give(json, `${JSON.stringify(report, null, 2)}\n`);
+  if (markdown) give(markdown, gateMarkdown(report));
+  const { verdict } = report;
+  return verdict === null ? 0 : verdict === "undecided" && failUndecided ? EXIT.slower : EXIT[verdict];
 }
 
 /** A figure without its own limit has that of --fail-above. */
@@ -188,6 +177,5 @@ function differencesIn(session: Session): Promise<string[]> {
   });
 }
 
-/** Prints, or writes to a file. */
 const give = (where: string | true, text: string): void =>
   where === true ? void process.stdout.write(text) : writeFileSync(where, text);

@@ -4,15 +4,13 @@ import type { Workload } from "../ask/endpoints.ts";
 import { type LocalSpec, parseTarget, SERVERS, stackOf, type TargetSpec } from "../ask/targets.ts";
 import { makePlan, type Plan, unique } from "../plan/plan.ts";
 import { pairAmount, pairEndpoints } from "../plan/presets.ts";
-import { compareUntilDecided } from "../run/pairs.ts";
-import { closeSession, newSession, type Session } from "../run/session.ts";
+import { compareUntilDecided } from "../run/measure.ts";
+import { newSession, type Session } from "../run/session.ts";
 import { outcome } from "../tell/lines.ts";
 import { showProgress } from "../tell/progress.ts";
 import { buildStacks } from "./stacks.ts";
 
-/** Options as they stand on the command line. */
 export interface PairOptions extends RequestOptions {
-  /** read if absent. */
   readonly workload?: Workload;
   readonly servers?: string[];
   readonly connections: number;
@@ -31,30 +29,17 @@ export async function pairSession(
   more: Partial<Plan> = {},
 ): Promise<Session> {
   const { workload = "read", connections, warmup, results } = options;
-  const { endpoints, requests, live } = options.asked ?? (await askedOf(options));
+  const asked = options.asked ?? (await askedOf(options));
   const amount = pairAmount(workload);
-  const plan = makePlan(
-    {
-      workload,
-      urls: [],
-      names: [],
-      servers: [],
-      endpoints: endpoints.length > 0 ? endpoints : pairEndpoints(workload),
-      requests,
-      live,
-      connections,
-      preset: "quick",
-      seed: 0,
-    },
-    SERVERS,
-  );
-  const ofPair = {
-    ...plan,
+  const endpoints = asked.endpoints.length > 0 ? asked.endpoints : pairEndpoints(workload);
+  const none = { urls: [], names: [], servers: [], preset: "quick", seed: 0 } as const;
+  const plan = {
+    ...makePlan({ ...asked, ...none, endpoints, workload, connections }, SERVERS),
     targets: unique(specs),
     amount: { ...amount, minutes: limitSeconds / 60, warmRequests: warmup ?? amount.warmRequests },
     ...more,
   };
-  return newSession(ofPair, results, showProgress(limitSeconds), signal);
+  return newSession(plan, results, showProgress(limitSeconds), signal);
 }
 
 /** @throws UsageError for a server that is not in the matrix, or has a driver or workers. */
@@ -77,13 +62,9 @@ export async function tax(options: PairOptions, signal: AbortSignal): Promise<vo
   );
   const limitSeconds = seconds * (options.endpoints ?? pairEndpoints(workload)).length;
   for (const pair of pairs) {
-    const session = await pairSession(options, pair, limitSeconds, signal);
-    try {
-      for (const one of await compareUntilDecided(session, { limitSeconds }))
-        session.progress.say(outcome(`${pair[0].name} ÷ by hand`, one, session.manifest));
-    } finally {
-      await closeSession(session);
-    }
+    await using session = await pairSession(options, pair, limitSeconds, signal);
+    for (const one of await compareUntilDecided(session, { limitSeconds }))
+      session.progress.say(outcome(`${pair[0].name} ÷ by hand`, one, session.manifest));
   }
 }
 

@@ -2,12 +2,10 @@
 import { UsageError } from "../../shared/errors.ts";
 import { PUBLISHED, pack } from "../keep/files.ts";
 import { manifestOf } from "../keep/manifest.ts";
-import { isPlain, PROTOCOL, readPlain, readSlices } from "../keep/slices.ts";
-import { readWindows } from "../keep/windows.ts";
+import { isPlain, PROTOCOL, readPlain, readSlices, readWindows } from "../keep/slices.ts";
 import { comparison, type Run } from "../tell/compare.ts";
 import { write, writeDocs } from "../tell/docs.ts";
 import { foreign } from "../tell/foreign.ts";
-import { historyLines, historyPage, readHistory } from "../tell/history.ts";
 import { html } from "../tell/html.ts";
 import { machineNameOf } from "../tell/machine.ts";
 import { markdown } from "../tell/markdown.ts";
@@ -20,7 +18,6 @@ export interface ReportOptions {
   readonly list?: boolean;
   readonly details?: boolean;
   readonly compare?: readonly string[];
-  readonly history?: string;
   readonly html?: string;
   readonly markdown?: boolean;
   /** A run, or true to write the docs again. */
@@ -29,8 +26,7 @@ export interface ReportOptions {
 
 /** @throws UsageError for what cannot be shown; nothing is written then. */
 export async function showReport(files: readonly string[], options: ReportOptions): Promise<void> {
-  const { run, compare, history, publish } = options;
-  if (history !== undefined) return showHistory(history, options.html);
+  const { run, compare, publish } = options;
   if (compare) return console.log(compareRuns(files, compare));
   if (options.list) return console.log(files.map(listOf).join("\n"));
   if (publish) return publishRun(files, publish);
@@ -61,12 +57,6 @@ async function publishRun([file = ""]: readonly string[], run: string | true): P
     pack(file, run);
   }
   await writeDocs(allReports(PUBLISHED));
-}
-
-function showHistory(file: string, page?: string): void {
-  const series = readHistory(file);
-  console.log(historyLines(series).join("\n"));
-  if (page !== undefined) write(page, historyPage(series, file));
 }
 
 /** For a terminal: the card, or everything. */

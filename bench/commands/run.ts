@@ -12,9 +12,8 @@ import type { Slo } from "../plan/slo.ts";
 import { capacitySeconds, commonCapacity, measureCapacity } from "../run/capacity.ts";
 import { type Idle, idleOf } from "../run/idle.ts";
 import { measure } from "../run/measure.ts";
-import type { Progress } from "../run/progress.ts";
 import { withTargets } from "../run/restart.ts";
-import { closeSession, coresFor, newSession, resumeSession, type Session } from "../run/session.ts";
+import { closeSession, coresFor, newSession, type Progress, resumeSession, type Session } from "../run/session.ts";
 import { needPgbouncer } from "../run/stores/pooler.ts";
 import { nameAt } from "../run/targets/url.ts";
 import { capacityLine, describe, idleTable, targetLines } from "../tell/lines.ts";
@@ -25,7 +24,6 @@ import { resultRows } from "../tell/results.ts";
 import { show, writePage } from "./report.ts";
 import { buildStacks, withoutAll } from "./stacks.ts";
 
-/** Options as they stand on the command line. */
 export interface RunOptions extends AppOptions, RequestOptions {
   readonly quick?: boolean;
   readonly standard?: boolean;
@@ -46,7 +44,6 @@ export interface RunOptions extends AppOptions, RequestOptions {
   readonly seconds?: number;
   readonly idle?: true;
   readonly rate?: number[];
-  /** 0.1 for 10 %. */
   readonly load?: number[];
   readonly ladder?: number[];
   readonly slo?: Slo;
@@ -67,46 +64,36 @@ export async function run(urls: readonly string[], options: RunOptions, signal: 
   if (!dryRun) await buildStacks(planned.targets, signal);
   const plan = await atAll(planned, options, signal);
   if (dryRun) return console.log([describe(plan, coresFor(plan)), ...targetLines(plan)].join("\n"));
-  const session = await newSession(plan, results, progressOf(plan, slo), signal, machineName);
+  await using session = await newSession(plan, results, progressOf(plan, slo), signal, machineName);
   const running = plan.targets.filter(({ kind }) => kind === "url");
   await withTargets(session, running, async () => {}); // mistakes are said before anything is measured
-  if (slo) return capacity(session, slo);
-  if (options.idle) return idle(session);
+  if (slo) return await capacity(session, slo);
+  if (options.idle) return await idle(session);
   session.progress.say(describe(plan, session.manifest.cores));
   session.save();
   await finish(session, options);
 }
 
 export async function planOf(urls: readonly string[], options: RunOptions, signal: AbortSignal): Promise<Plan> {
-  const { name: names = [], servers: chosen = [], agents = [], dryRun, slo, idle } = options;
-  const { connections, seconds, minutes, warmup, rate: rates = [], seed, workload, scale } = options;
+  const { name: names = [], servers: chosen = [], dryRun, slo, idle } = options;
+  const { rate: rates = [], workload } = options;
   const presets = (Object.keys(PRESETS) as Preset[]).filter((preset) => options[preset]);
   if (presets.length > 1) throw new UsageError(`--${presets.join(" --")}: choose one`);
   const asked = await askedOf(options);
   for (const note of asked.notes) console.error(note);
-  const { endpoints, requests, live } = asked;
   const engine = await engineOf(options, signal);
   const plan = makePlan(
     {
-      workload,
-      scale,
+      ...options,
+      ...asked,
+      requests: asked.requests,
       urls,
       names,
       servers: await withoutAll(chosen, workload, dryRun ? null : signal),
       apps: await appsOf(options, asked, signal),
       engine,
-      agents,
-      endpoints,
-      requests,
-      live,
-      insecure: options.insecure,
-      connections,
       preset: presets[0] ?? "quick",
-      minutes,
-      seconds,
-      warmup,
       rate: rates.length === 1 ? rates[0] : undefined,
-      seed,
       // A twin proves turns; there are none in these.
       once: slo !== undefined || idle === true,
     },
@@ -132,14 +119,10 @@ async function atAll(
   if (parts && rates.length > 0) throw new UsageError("--load and --rate: give one of them");
   if (rates.length > 1) return atRates(plan, () => rates);
   if (!parts || dryRun) return plan;
-  const session = await newSession(plan, results, progressOf(plan), signal);
-  try {
-    const capacity = await commonCapacity(session);
-    const rateOf = (endpoint: string, part: number) => Number((part * (capacity.get(endpoint) ?? 0)).toPrecision(3));
-    return atRates(plan, (endpoint) => parts.map((part) => rateOf(endpoint, part)));
-  } finally {
-    await closeSession(session);
-  }
+  await using session = await newSession(plan, results, progressOf(plan), signal);
+  const capacity = await commonCapacity(session);
+  const rateOf = (endpoint: string, part: number) => Number((part * (capacity.get(endpoint) ?? 0)).toPrecision(3));
+  return atRates(plan, (endpoint) => parts.map((part) => rateOf(endpoint, part)));
 }
 
 /** @throws UsageError for options of containers without --docker. */
@@ -189,21 +172,16 @@ async function tell(session: Session, { details }: RunOptions): Promise<void> {
 
 const IDLE_STARTS = 3;
 
-/** Prints what each idle target costs. */
 async function idle(session: Session): Promise<void> {
   const { plan } = session.manifest;
   const seen: Idle[] = [];
-  try {
-    for (let start = 1; start <= IDLE_STARTS; start++) {
-      for (const spec of plan.targets) {
-        session.progress.now(`start ${start}: ${spec.name}`);
-        seen.push(await idleOf(session, spec, endpointsOf(plan)[0] as string));
-      }
+  for (let start = 1; start <= IDLE_STARTS; start++) {
+    for (const spec of plan.targets) {
+      session.progress.now(`start ${start}: ${spec.name}`);
+      seen.push(await idleOf(session, spec, endpointsOf(plan)[0] as string));
     }
-  } finally {
-    await closeSession(session);
   }
-  console.log(idleTable(seen));
+  session.progress.say(idleTable(seen));
 }
 
 async function capacity(session: Session, slo: Slo): Promise<void> {
@@ -212,7 +190,6 @@ async function capacity(session: Session, slo: Slo): Promise<void> {
       session.progress.say(capacityLine(name, endpoint, slo, found)),
     );
   } finally {
-    await closeSession(session);
     session.save();
   }
   const { results, manifest, slices } = session;

@@ -1,22 +1,15 @@
 import { parseTarget, SERVERS, type TargetSpec } from "../ask/targets.ts";
 import { GATE_SECONDS, PAIR_ENDPOINTS } from "../plan/presets.ts";
-import { closeSession, newSession, type Session } from "../run/session.ts";
+import type { Session } from "../run/session.ts";
 import { compareWithAlone } from "../self-test/alone.ts";
 import { type GateFinding, testGates } from "../self-test/gates.ts";
-import { measureSchedules, scheduledPlan } from "../self-test/schedules.ts";
 import { type Bench, type Finding, selfTest } from "../self-test/self-test.ts";
-import { aloneLine, found, gateLine, gatesTable, scheduleLine, selfTestTable } from "../tell/lines.ts";
-import { showProgress } from "../tell/progress.ts";
+import { aloneLine, found, gateLine, gatesTable, selfTestTable } from "../tell/lines.ts";
 import { type PairOptions, pairSession, plainServers } from "./pair.ts";
 
-/** Options as they stand on the command line. */
 export interface SelfTestOptions extends Omit<PairOptions, "seconds"> {
-  /** Time limit of a pair per endpoint. */
   readonly seconds?: number;
-  readonly field?: boolean;
-  readonly schedules?: boolean;
   readonly alone?: boolean;
-  /** How many of each kind. */
   readonly gates?: number;
 }
 
@@ -26,24 +19,19 @@ const SECONDS = 90;
 const benchOf = (options: SelfTestOptions, limitSeconds: number, signal: AbortSignal): Bench => ({
   limitSeconds,
   async use<T>(specs: readonly TargetSpec[], use: (session: Session) => Promise<T>): Promise<T> {
-    const session = await pairSession(options, specs, limitSeconds, signal);
-    try {
-      return await use(session);
-    } finally {
-      await closeSession(session);
-    }
+    await using session = await pairSession(options, specs, limitSeconds, signal);
+    return await use(session);
   },
 });
 
 /** `self-test`: what is said of equal servers, and of 5 % more work. @throws UsageError */
 export async function proveItself(options: SelfTestOptions, signal: AbortSignal): Promise<void> {
-  if (options.schedules) return proveWarmUp(options, signal);
   if (options.alone) return proveAlone(options, signal);
   if (options.gates) return proveGates(options, options.gates, signal);
   const limit = (options.seconds ?? SECONDS) * (options.endpoints ?? PAIR_ENDPOINTS).length;
   const bench = benchOf(options, limit, signal);
   const tell = (one: Finding) => console.log(found(one));
-  const findings = await selfTest(bench, plainServers(options), options.field ?? false, tell);
+  const findings = await selfTest(bench, plainServers(options), tell);
   console.log(`\n${selfTestTable(findings)}`);
 }
 
@@ -61,34 +49,13 @@ async function proveGates(options: SelfTestOptions, many: number, signal: AbortS
   console.log(`\n${gatesTable(findings)}`);
 }
 
-const SCHEDULE_SECONDS = 300;
-
-/** Servers whose cost is known request by request: what comes out is right, or says that it is not warm. */
-async function proveWarmUp(options: SelfTestOptions, signal: AbortSignal): Promise<void> {
-  const seconds = options.seconds ?? SCHEDULE_SECONDS;
-  const plan = scheduledPlan({ ...options, minutes: seconds / 60 });
-  const session = await newSession(plan, options.results, showProgress(seconds), signal);
-  try {
-    for (const one of await measureSchedules(session)) session.progress.say(scheduleLine(one));
-  } finally {
-    await closeSession(session);
-  }
-}
-
-const ALONE = { servers: ["bun-raw", "bun-express", "node-raw", "node-fastify"], restarts: 3, looks: 10 };
+const ALONE = { servers: ["bun-raw", "bun-express", "node-raw", "node-fastify"], restarts: 3, looks: 10, seconds: 720 };
 const ALONE_ENDPOINTS = ["/plain", "/sqlite/random-30fields/10"];
 
 /** Whether turns tell what servers cost alone. */
 async function proveAlone(options: SelfTestOptions, signal: AbortSignal): Promise<void> {
   const { endpoints = ALONE_ENDPOINTS, servers = ALONE.servers } = options;
   const specs = plainServers({ ...options, servers }).map((name) => parseTarget(name, SERVERS));
-  const session = await pairSession({ ...options, endpoints }, specs, ALONE_SECONDS, signal);
-  try {
-    const findings = await compareWithAlone(session, ALONE.restarts, ALONE.looks);
-    session.progress.stop();
-    for (const one of findings) console.log(aloneLine(one));
-  } finally {
-    await closeSession(session);
-  }
+  await using session = await pairSession({ ...options, endpoints }, specs, ALONE.seconds, signal);
+  for (const one of await compareWithAlone(session, ALONE.restarts, ALONE.looks)) session.progress.say(aloneLine(one));
 }
-const ALONE_SECONDS = 720;

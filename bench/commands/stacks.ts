@@ -1,8 +1,7 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { UsageError } from "../../shared/errors.ts";
 import type { Workload } from "../ask/endpoints.ts";
 import { folderOf, lackOf, SERVERS, STACKS, type TargetSpec } from "../ask/targets.ts";
+import { lastLine, run } from "../host/command.ts";
 
 /** What build.sh of a stack exits with if its toolchain is missing: EX_UNAVAILABLE of sysexits.h. */
 export const NO_TOOLCHAIN = 69;
@@ -38,13 +37,8 @@ export async function buildStacks(specs: readonly TargetSpec[], signal: AbortSig
 
 /** Folder -> how its build ended. */
 const builds = new Map<string, Promise<string | null>>();
-
-/** Builds a stack, once. */
-function build(folder: string, signal: AbortSignal): Promise<string | null> {
-  const built = builds.get(folder) ?? runBuild(folder, signal);
-  builds.set(folder, built);
-  return built;
-}
+const build = (folder: string, signal: AbortSignal) =>
+  builds.getOrInsertComputed(folder, () => runBuild(folder, signal));
 
 /**
  * Runs build.sh, which takes a moment if nothing has changed.
@@ -53,16 +47,9 @@ function build(folder: string, signal: AbortSignal): Promise<string | null> {
  */
 async function runBuild(folder: string, signal: AbortSignal): Promise<string | null> {
   console.error(`building ${folder}`);
-  const child = spawn("sh", [`${folder}/build.sh`], { stdio: ["ignore", "pipe", "pipe"], signal });
-  let output = "";
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding("utf8").on("data", (text: string) => {
-      output = (output + text).slice(-2_000);
-    });
-  }
-  const [code] = await once(child, "close");
+  const { code, stdout, stderr } = await run(["sh", `${folder}/build.sh`], { signal });
   if (code === 0) return null;
-  const lines = output.trim().split("\n");
-  if (code === NO_TOOLCHAIN) return lines.at(-1) as string;
+  if (code === NO_TOOLCHAIN) return lastLine(stderr);
+  const lines = (stdout + stderr).trim().split("\n");
   throw new UsageError(`${folder}/build.sh failed with ${code}: ${lines.slice(-5).join("\n")}`);
 }

@@ -1,10 +1,10 @@
 /** Runs a command to its end; all of bench/ uses this. */
 import { UsageError } from "../../shared/errors.ts";
 
-/** How a command ended. */
 export interface Ended {
   readonly code: number | null;
   readonly stdout: string;
+  /** Its last 64 KiB. */
   readonly stderr: string;
   /** CPU time of it and of the children that it waited for, and time until its end. */
   readonly cpuSeconds: number;
@@ -21,6 +21,8 @@ export interface CommandOptions {
   /** Ends it by SIGTERM. */
   readonly signal?: AbortSignal | undefined;
   readonly cwd?: string | undefined;
+  /** Whom it runs as; this process's own user if absent. */
+  readonly user?: { readonly uid: number; readonly gid: number } | null | undefined;
   /** Added to the environment of this process. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   readonly stdin?: Bun.BunFile | Blob | ReadableStream | undefined;
@@ -30,7 +32,7 @@ export interface CommandOptions {
 
 /** @throws UsageError if there is no such command */
 export function start(command: readonly string[], options: CommandOptions = {}): Running {
-  const { signal, cwd, env, stdin, shown } = options;
+  const { signal, cwd, user, env, stdin, shown } = options;
   signal?.throwIfAborted();
   const since = performance.now();
   let child: Bun.Subprocess<"ignore", "pipe", "pipe">;
@@ -40,14 +42,16 @@ export function start(command: readonly string[], options: CommandOptions = {}):
       stdio: shown ? ["ignore", 2 as never, 2 as never] : [(stdin ?? "ignore") as "ignore", "pipe", "pipe"],
       env: { ...process.env, ...env },
       ...(cwd && { cwd }),
+      ...user,
       ...(signal && { signal }),
     });
   } catch (error) {
     throw new UsageError(`${command[0]} cannot be run (${(error as Error).message}): install it`);
   }
   const ended = async (): Promise<Ended> => {
-    const read = (stream?: ReadableStream) => (stream ? new Response(stream).text() : "");
-    const [stdout, stderr] = await Promise.all([read(child.stdout), read(child.stderr)]);
+    const [stdout, stderr] = shown
+      ? ["", ""]
+      : await Promise.all([new Response(child.stdout).text(), endOf(child.stderr)]);
     await child.exited;
     const seconds = (performance.now() - since) / 1e3;
     signal?.throwIfAborted();
@@ -55,6 +59,14 @@ export function start(command: readonly string[], options: CommandOptions = {}):
     return { code: child.exitCode, stdout, stderr, cpuSeconds, seconds };
   };
   return { pid: child.pid, kill: (signal) => child.kill(signal), ended: ended() };
+}
+
+/** A server may complain for hours. */
+async function endOf(stream: ReadableStream<Uint8Array>): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const part of stream) text = (text + decoder.decode(part, { stream: true })).slice(-(2 ** 16));
+  return text;
 }
 
 /** @throws UsageError if there is no such command */

@@ -1,14 +1,14 @@
 /** A Docker engine, of this machine or reached by ssh, driven through the docker command. */
 import { spawn } from "node:child_process";
-import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { createReadStream, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
-import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { UsageError } from "../../shared/errors.ts";
+import { lastLine, run } from "./command.ts";
+import { digestOf } from "./folders.ts";
 import { isAlive } from "./proc.ts";
 
 /** A Docker engine, and how it runs servers. */
@@ -25,13 +25,11 @@ export interface Engine {
   readonly spec: EngineSpec;
   /** Where servers that it runs are reached. */
   readonly host: string;
-  /** Its machine and version, for the manifest. */
   readonly facts: Readonly<Record<string, unknown>>;
   /** Options of `docker run` that mark a container as this run's, and give it the database. */
   readonly common: readonly string[];
   /** Runs the docker command. @throws UsageError with what it said. */
   docker(...args: string[]): Promise<string>;
-  /** Asks the engine's API. */
   get<T>(path: string): Promise<T>;
   /** Removes everything that this run brought. */
   close(): Promise<void>;
@@ -55,9 +53,8 @@ export function addressOf(given: string | true, signal: AbortSignal): Promise<st
 export async function openEngine(spec: EngineSpec, signal: AbortSignal): Promise<Engine> {
   const { address, image } = spec;
   const ask = (...args: string[]) => docker(address, args, signal);
-  const facts = await ask(
-    ...["version", "-f", "{{.Server.Version}} {{.Server.Os}}/{{.Server.Arch}} {{.Server.KernelVersion}}"],
-  );
+  const server = "{{.Server.Version}} {{.Server.Os}}/{{.Server.Arch}} {{.Server.KernelVersion}}";
+  const version = await ask("version", "-f", server);
   const remote = address.startsWith("ssh://");
   const [there, here] = await imageIds(image, address, signal);
   await removeLeftovers(ask, here === null || here === there ? image : undefined);
@@ -66,21 +63,21 @@ export async function openEngine(spec: EngineSpec, signal: AbortSignal): Promise
   const close = async () => {
     bridge?.close();
     // It may be busy with what it was asked for last. What an engine that is gone still has is removed at the next start.
-    const attempt = () =>
-      remove(askLater, OWNER)
-        .then(() => removeLeftovers(askLater))
-        .then(
-          () => true,
-          () => false,
-        );
-    for (let tries = 3; tries > 0 && !(await attempt()); tries--) await sleep(500);
+    for (let tries = 3; tries > 0; tries--) {
+      try {
+        await remove(askLater, OWNER);
+        return await removeLeftovers(askLater);
+      } catch {
+        await sleep(500);
+      }
+    }
   };
   try {
     const volume = await bringImage(image, address, signal);
     return {
       spec,
       host: remote ? await sshHost(address, signal) : "127.0.0.1",
-      facts: { address, version: facts, image: await ask("image", "inspect", "-f", "{{.Id}}", image) },
+      facts: { address, version, image: await ask("image", "inspect", "-f", "{{.Id}}", image) },
       common: await bringData(volume, image, address, signal),
       docker: ask,
       get: async (path) => {
@@ -150,7 +147,8 @@ async function bringImage(image: string, address: string, signal: AbortSignal): 
   const volume = await docker(address, ["volume", "create", ...labels.flatMap((label) => ["--label", label])], signal);
   if (here === null && there === null) await docker(address, ["pull", "-q", image], signal);
   else if (here !== null && here !== there) {
-    await docker(address, ["load", "-q"], signal, run(["save", image], null, signal).stdout);
+    const saved = Bun.spawn(["docker", "save", image], { signal, stdio: ["ignore", "pipe", "ignore"] }).stdout;
+    await docker(address, ["load", "-q"], signal, saved);
   }
   return volume;
 }
@@ -165,21 +163,16 @@ async function bringData(volume: string, image: string, address: string, signal:
   };
   await inside(`cat > /data/${DATABASE} && chmod a+r /data/${DATABASE}`, Bun.file(DATABASE));
   const [there] = (await inside(`sha256sum /data/${DATABASE}`)).split(" ");
-  const hash = createHash("sha256");
-  await pipeline(createReadStream(DATABASE), hash);
-  if (there !== hash.digest("hex")) throw new UsageError(`${DATABASE} did not reach ${address} whole: try again`);
+  if (there !== (await digestOf(DATABASE)))
+    throw new UsageError(`${DATABASE} did not reach ${address} whole: try again`);
   return [...label, "-v", `${volume}:/data:ro`, "-e", `DB_FILE=/data/${DATABASE}`];
 }
 
 /** @returns the name or address behind `ssh://user@alias`, as the user's ssh knows it. */
 async function sshHost(address: string, signal: AbortSignal): Promise<string> {
   const { hostname, username } = new URL(address);
-  const child = Bun.spawn(["ssh", "-G", ...(username ? ["-l", username] : []), hostname], {
-    signal,
-    stdio: ["ignore", "pipe", "ignore"],
-  });
-  const configuration = await new Response(child.stdout).text();
-  return /^hostname (.*)$/m.exec(configuration)?.[1] ?? hostname;
+  const { stdout } = await run(["ssh", "-G", ...(username ? ["-l", username] : []), hostname], { signal });
+  return /^hostname (.*)$/m.exec(stdout)?.[1] ?? hostname;
 }
 
 /** A Unix socket that leads to an engine elsewhere, over the docker command's own transport. */
@@ -217,22 +210,13 @@ async function docker(
   signal: AbortSignal,
   input?: Blob | ReadableStream,
 ): Promise<string> {
-  const child = run(args, host, signal, input);
-  const [stdout, stderr] = await Promise.all([child.stdout, child.stderr].map((stream) => new Response(stream).text()));
-  const code = await child.exited;
-  signal.throwIfAborted();
-  if (code === 0) return (stdout ?? "").trim();
+  const { code, stdout, stderr } = await run(["docker", ...args], {
+    signal,
+    stdin: input,
+    env: host === null ? {} : { DOCKER_HOST: host },
+  });
+  if (code === 0) return stdout.trim();
   const where = host === null ? "" : ` at ${host}`;
-  const complaint = stderr?.split("\n").findLast((line) => line.trim() !== "" && !line.includes(" --help"));
-  throw new UsageError(`docker ${args[0]}${where} failed: ${complaint ?? `exit ${code}`}`);
-}
-
-function run(args: readonly string[], host: string | null, signal: AbortSignal, input?: Blob | ReadableStream) {
-  signal.throwIfAborted();
-  try {
-    const env = { ...process.env, ...(host !== null && { DOCKER_HOST: host }) };
-    return Bun.spawn(["docker", ...args], { env, signal, stdio: [input ?? "ignore", "pipe", "pipe"] });
-  } catch (error) {
-    throw new UsageError(`docker cannot be run (${(error as Error).message}): install Docker`);
-  }
+  const complaint = lastLine(stderr.replace(/^.* --help.*$/gm, ""));
+  throw new UsageError(`docker ${args[0]}${where} failed: ${complaint || `exit ${code}`}`);
 }

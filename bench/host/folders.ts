@@ -12,15 +12,19 @@ export const ON_DISK = "/var/tmp";
 export function folderOnDisk(kind: string): string {
   const prefix = join(ON_DISK, `http-benchmark-${kind}-`);
   for (const folder of globSync(`${prefix}*`)) {
-    if (!isAlive(Number(folder.slice(prefix.length).split("-")[0]))) removeIfOurs(folder);
+    if (isAlive(Number(folder.slice(prefix.length).split("-")[0]))) continue;
+    try {
+      rmSync(folder, { recursive: true, force: true });
+    } catch {
+      // another user's
+    }
   }
   return mkdtempSync(`${prefix}${process.pid}-`);
 }
 
-function removeIfOurs(folder: string): void {
-  try {
-    rmSync(folder, { recursive: true, force: true });
-  } catch {
-    // another user's
-  }
+/** @returns the SHA-256 of a file, in hex. */
+export async function digestOf(file: string): Promise<string> {
+  const hash = new Bun.CryptoHasher("sha256");
+  for await (const part of Bun.file(file).stream()) hash.update(part);
+  return hash.digest("hex");
 }

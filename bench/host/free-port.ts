@@ -1,51 +1,32 @@
 import { once } from "node:events";
-import { createServer, type Server } from "node:net";
+import { createServer } from "node:net";
 
 // Below the ports that systems give to outgoing connections (32768 on Linux, 49152 elsewhere), one of which would else
 // take the port before its server does.
 const FIRST = 10_000;
-const BLOCK = 100;
-const BLOCKS = 200;
+const PORTS = 20_000;
 
-/** @returns a listener, or null if the port is taken */
-async function listen(port: number): Promise<Server | null> {
-  const server = createServer();
+/** Processes begin a hundred ports apart, so that two that run at once do not take the same ones. */
+let next = process.pid * 100;
+
+/** Whether nothing listens on a port of 127.0.0.1. */
+export async function isFree(port: number): Promise<boolean> {
+  const server = createServer().listen(port, "127.0.0.1");
   try {
-    await once(server.listen(port, "127.0.0.1"), "listening");
-    return server;
+    await once(server, "listening");
   } catch {
-    return null;
+    return false;
   }
+  server.close();
+  await once(server, "close");
+  return true;
 }
 
-let block: Promise<number> | undefined;
-let given = 0;
-
-/** Listens at the first port of a block as long as this process runs, so that no other process takes this block. */
-async function reserve(): Promise<number> {
-  const start = Math.floor(Math.random() * BLOCKS);
-  for (let i = 0; i < BLOCKS; i++) {
-    const first = FIRST + ((start + i) % BLOCKS) * BLOCK;
-    const server = await listen(first);
-    if (server) {
-      server.unref();
-      return first;
-    }
-  }
-  throw new Error(`no port is free from ${FIRST} to ${FIRST + BLOCKS * BLOCK - 1}`);
-}
-
-/** @returns a port of this machine where nothing listens; no other process gets the same one from here, nor this one soon again. */
+/** @returns a port of this machine where nothing listens; this process does not get it soon again. */
 export async function freePort(): Promise<number> {
-  block ??= reserve();
-  const first = await block;
-  for (let i = 1; i < BLOCK; i++) {
-    const port = first + 1 + (given++ % (BLOCK - 1));
-    const server = await listen(port);
-    if (!server) continue;
-    server.close();
-    await once(server, "close");
-    return port;
+  for (let tries = 0; tries < PORTS; tries++) {
+    const port = FIRST + (next++ % PORTS);
+    if (await isFree(port)) return port;
   }
-  throw new Error(`no port is free from ${first} to ${first + BLOCK - 1}`);
+  throw new Error(`no port is free from ${FIRST} to ${FIRST + PORTS - 1}`);
 }

@@ -1,10 +1,9 @@
 /** Control groups: what all processes of a server use, children that came and went included. Linux, if this user may make any. */
-import { mkdirSync, rmdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { names, statOf, text } from "./proc.ts";
 
-/** A control group. */
 export interface Group {
   readonly folder: string;
   /** @returns the command, as a shell runs it that enters the group first, so that nothing of its start is outside. */
@@ -20,9 +19,9 @@ const isV2 = text(join(V2, "cgroup.procs")) !== "";
 
 let made = 0;
 
-/** @param quota part of a core that its processes may use @returns null if none can be made */
-export function newGroup(quota?: number): Group | null {
-  const parent = isV2 ? V2 : quota === undefined ? V1 : V1_QUOTA;
+/** @returns null if none can be made */
+export function newGroup(): Group | null {
+  const parent = isV2 ? V2 : V1;
   // A folder that is no control group has no such file.
   if (text(join(parent, "cgroup.procs")) === "") return null;
   const folder = join(parent, `${NAME}-${process.pid}-${++made}`);
@@ -31,19 +30,8 @@ export function newGroup(quota?: number): Group | null {
   } catch {
     return null;
   }
-  try {
-    // The usual period is 0.1 s.
-    if (quota !== undefined && isV2) writeFileSync(join(folder, "cpu.max"), `${quota * 1e5} 100000`);
-    if (quota !== undefined && !isV2) writeFileSync(join(folder, "cpu.cfs_quota_us"), `${quota * 1e5}`);
-  } catch {
-    rmdirSync(folder);
-    return null;
-  }
   const enter = (command: readonly string[]) => [
-    "sh",
-    "-c",
-    `echo $$ >${folder}/cgroup.procs && exec "$@"`,
-    "sh",
+    ...["sh", "-c", `echo $$ >${folder}/cgroup.procs && exec "$@"`, "sh"],
     ...command,
   ];
   return { folder, enter, remove: () => remove(folder) };
@@ -66,7 +54,6 @@ export function usedBy(folder: string): number | null {
   return v2 === undefined ? null : Number(v2);
 }
 
-/** @returns the processes in a group. */
 export const membersOf = (folder: string): number[] =>
   text(join(folder, "cgroup.procs")).split("\n").filter(Boolean).map(Number);
 
@@ -82,7 +69,7 @@ export function throttledMs(pid: number): number {
 
 /** Removes the groups of runs that are gone. */
 export function sweepGroups(): void {
-  for (const parent of [V2, V1, V1_QUOTA]) {
+  for (const parent of [V2, V1]) {
     for (const name of names(parent)) {
       const pid = new RegExp(`^${NAME}-(\\d+)-\\d+$`).exec(name)?.[1];
       if (pid === undefined || statOf(Number(pid)) !== null) continue;

@@ -9,7 +9,6 @@ export interface Meter {
   cpuUs(): number;
   /** Whether any of its threads runs. The kernel brings a clock up to date only when a process stops, so read it then. */
   isBusy(): boolean;
-  /** Its processes now. */
   pids(): number[];
 }
 
@@ -28,7 +27,6 @@ export function meterOf(root: number, group: string | null): Meter {
   };
 }
 
-/** Several meters as one. */
 export const together = (meters: readonly Meter[]): Meter => ({
   cpuUs: () => meters.reduce((sum, meter) => sum + meter.cpuUs(), 0),
   isBusy: () => meters.some((meter) => meter.isBusy()),

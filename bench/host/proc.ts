@@ -103,28 +103,16 @@ export const coresOf = (pid: number | "self"): string | null =>
 /** What cores have done since the machine started, ms; time that the host took is not busy time. */
 export function readCores(cores: readonly number[]): { readonly busyMs: number; readonly stolenMs: number } {
   const wanted = new Set(cores.map((core) => `cpu${core}`));
-  const lines = text("/proc/stat")
-    .split("\n")
-    .map((line) => line.split(" "));
-  const of = lines
-    .filter(([name]) => wanted.has(name ?? ""))
-    .map((line) => line.slice(1).map((ticks) => Number(ticks) * TICK_MS));
-  const sum = (...places: number[]) => total(of.flatMap((ms) => places.map((place) => ms[place] ?? 0)));
+  const lines = text("/proc/stat").split("\n");
+  const of = lines.map((line) => line.split(" ")).filter(([name = ""]) => wanted.has(name));
+  const sum = (...places: number[]) =>
+    TICK_MS * total(of.flatMap((ticks) => places.map((place) => Number(ticks[1 + place] ?? 0))));
   // user, nice, system, irq, softirq; idle, iowait and what guests had are left out.
   return { busyMs: sum(0, 1, 2, 5, 6), stolenMs: sum(7) };
 }
 
 /** Forward to a server whose processes are elsewhere, as those of containers. */
-const FORWARDERS = new Set([
-  "docker-proxy",
-  "rootlessport",
-  "rootlesskit",
-  "slirp4netns",
-  "pasta",
-  "ssh",
-  "kubectl",
-  "socat",
-]);
+const FORWARDERS = new Set("docker-proxy rootlessport rootlesskit slirp4netns pasta ssh kubectl socat".split(" "));
 
 export const isForwarder = (pid: number): boolean => FORWARDERS.has(nameOf(pid));
 
@@ -166,16 +154,10 @@ function listening(): Listening[] {
 
 /** @param hex words of 32 bits, each with its bytes reversed */
 function hostOf(hex: string): string {
-  const bytes = (hex.match(/.{8}/g) ?? []).flatMap((word) => (word.match(/../g) ?? []).reverse());
-  const v4 = (from: number) =>
-    bytes
-      .slice(from)
-      .map((byte) => Number.parseInt(byte, 16))
-      .join(".");
-  if (bytes.length === 4) return v4(0);
-  if (hex.startsWith("0000000000000000FFFF0000")) return v4(12);
-  const groups = (bytes.join("").match(/.{4}/g) ?? []).join(":");
-  return new URL(`http://[${groups}]`).hostname;
+  const bytes = Buffer.from(hex, "hex").swap32();
+  if (bytes.length === 4) return bytes.join(".");
+  if (hex.startsWith("0000000000000000FFFF0000")) return bytes.subarray(12).join(".");
+  return new URL(`http://[${bytes.toString("hex").match(/.{4}/g)?.join(":")}]`).hostname;
 }
 
 const socketsOf = (pid: number): string[] => names(`/proc/${pid}/fd`).map((fd) => linkOf(`/proc/${pid}/fd/${fd}`));

@@ -78,8 +78,8 @@ export function capacityOf(all: readonly Bracket[]): Capacity {
   if (starts.length === 1 || least === 0) {
     return { rate: least, low: least, high: isBroken ? Math.max(...highs) : null, starts: starts.length, reason };
   }
-  const { estimate, low } = meanInterval(lows, true);
-  return { rate: estimate, low, high: isBroken ? meanInterval(highs, true).high : null, starts: starts.length, reason };
+  const { estimate, low } = meanInterval(lows);
+  return { rate: estimate, low, high: isBroken ? meanInterval(highs).high : null, starts: starts.length, reason };
 }
 
 /** @returns what several tries agree on; one that says nothing if they do not. */

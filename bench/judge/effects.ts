@@ -28,58 +28,48 @@ interface Choices {
   readonly runtime: string;
   readonly framework: string;
   readonly driver: string;
-  /** Whether the driver is the runtime's default. */
-  readonly usual: boolean;
   readonly workers: number;
   /** Those of its store that were chosen, as its name has them. */
   readonly settings: string;
+  /** Whether the driver is the runtime's default. */
+  readonly usual: boolean;
 }
 
-/**
- * For each factor: the level of a server, what must be equal to compare two, which level others are compared with, and
- * where that level is found, if not everywhere.
- */
+/** For each factor: the name of a choice, which one others are compared with, and where that is found, if not everywhere. */
 const FACTORS: Readonly<
-  Record<
-    Factor,
-    {
-      level: (of: Choices) => string;
-      groups: (of: Choices) => string[];
-      isBase: (of: Choices) => boolean;
-      where?: (of: Choices) => string;
-    }
-  >
+  Record<Factor, { level: (of: Choices) => string; isBase: (of: Choices) => boolean; where?: (of: Choices) => string }>
 > = {
   runtime: {
     level: ({ runtime, driver }) => `${runtime} with ${driver}`,
-    // Each with its usual driver, and both with the same.
-    groups: ({ framework, driver, usual, workers, settings }) =>
-      [driver, ...(usual ? ["usual"] : [])].map((using) => `${framework} ${using} ${workers} ${settings}`),
     isBase: ({ runtime }) => runtime === "node",
   },
   framework: {
     level: ({ framework }) => framework,
-    groups: ({ runtime, driver, workers, settings }) => [`${runtime} ${driver} ${workers} ${settings}`],
     isBase: ({ framework }) => framework === "raw",
   },
   driver: {
     level: ({ driver }) => driver,
     where: ({ runtime }) => ` on ${runtime}`,
-    groups: ({ runtime, framework, workers, settings }) => [`${runtime} ${framework} ${workers} ${settings}`],
     isBase: ({ usual }) => usual,
   },
   workers: {
     level: ({ workers }) => `${workers} worker${workers === 1 ? "" : "s"}`,
-    groups: ({ runtime, framework, driver, settings }) => [`${runtime} ${framework} ${driver} ${settings}`],
     isBase: ({ workers }) => workers === 1,
   },
   settings: {
     level: ({ settings }) => settings || "the default",
     where: ({ driver }) => ` with ${driver}`,
-    groups: ({ runtime, framework, driver, workers }) => [`${runtime} ${framework} ${driver} ${workers}`],
     isBase: ({ settings }) => settings === "",
   },
 };
+const ALL = Object.keys(FACTORS) as Factor[];
+
+/** What must be equal to compare two servers by a factor: all others. Runtimes each with their usual driver, and both with the same. */
+function groupsOf(factor: Factor, server: Choices): string[] {
+  const key = (of: Choices) => ALL.map((other) => (other === factor ? "" : of[other])).join(" ");
+  const asUsual = factor === "runtime" && server.usual ? [key({ ...server, driver: "usual" })] : [];
+  return [key(server), ...asUsual];
+}
 
 /**
  * @param many tables of the run: what is said of all of them is to hold at once
@@ -87,9 +77,9 @@ const FACTORS: Readonly<
  */
 export function mainEffects({ comparison, throughput, by, rows }: Table, many: number): MainEffect[] {
   const servers = rows.flatMap(choicesOf);
-  const found = (Object.keys(FACTORS) as Factor[]).flatMap((factor) => {
-    const { level, groups, isBase, where } = FACTORS[factor];
-    const keyed = servers.flatMap((server) => groups(server).map((key) => ({ key, server })));
+  const found = ALL.flatMap((factor) => {
+    const { level, isBase, where } = FACTORS[factor];
+    const keyed = servers.flatMap((server) => groupsOf(factor, server).map((key) => ({ key, server })));
     const pairs = [...Map.groupBy(keyed, ({ key }) => key).values()].flatMap((alike) => {
       const base = alike.find(({ server }) => isBase(server))?.server;
       const others = alike.map(({ server }) => server).filter((server) => base && level(server) !== level(base));

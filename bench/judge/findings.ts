@@ -15,14 +15,12 @@ export interface Twin {
 
 export interface Findings {
   readonly twins: readonly Twin[];
-  /** Targets that were left out from some moment on. */
   readonly left: Manifest["left"];
   /** What the run said of how targets are measured, in sentences. */
   readonly remarks: readonly string[];
   readonly warming: readonly { readonly name: string; readonly endpoint: string; readonly by: number }[];
   /** Part of the time in which the host and other processes had the cores in the median slice; null if that was not seen. */
   readonly taken: number | null;
-  /** Scenarios that have no ranking. */
   readonly unranked: readonly string[];
   /** Whether some servers are not restarted, so that their differences from start to start are not seen. */
   readonly isRunning: boolean;
@@ -67,7 +65,7 @@ function twinsOf(tables: readonly Table[]): Twin[] {
     const perRestart = Array.from({ length: restarts }, (_, r) =>
       Math.exp(mean(differences.map((of) => of[r] as number))),
     );
-    const ratio = meanInterval(perRestart, true);
+    const ratio = meanInterval(perRestart);
     return [{ name, ratio, state: stateOf(ratio), endpoints: differences.length }];
   });
 }

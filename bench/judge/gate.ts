@@ -63,14 +63,8 @@ export const gateDeciding = (failAbove: number) => ({
   isEnough: (one: Outcome) => gateVerdict(one, failAbove) === "slower",
 });
 
-/** Requests of one target that failed, at all endpoints together. */
-export interface Failures {
-  readonly name: string;
-  readonly requests: number;
-  readonly errors: number;
-  /** How many by status; "no answer" if a socket failed. */
-  readonly failed: Readonly<Record<string, number>>;
-}
+/** Requests of one target, at all endpoints together. */
+export type Failures = Pick<Turns, "name" | "requests" | "errors" | "failed">;
 
 /** @returns targets that failed more than 1 request in 1,000 at an endpoint */
 export function failuresOf(turns: readonly Turns[]): Failures[] {
@@ -87,10 +81,7 @@ export function failuresOf(turns: readonly Turns[]): Failures[] {
 }
 
 /** Base and head, and head ÷ base with its 95 % interval; its limits are null if too few restarts leave it open. */
-export interface Measure {
-  readonly base: number;
-  readonly head: number;
-  readonly ratio: number;
+export interface Measure extends Readonly<Record<"base" | "head" | "ratio", number>> {
   readonly low: number | null;
   readonly high: number | null;
 }
@@ -102,10 +93,7 @@ export const limitsOf = ({ estimate, low, high }: Interval): Pick<Measure, "rati
     : { ratio: estimate, low: null, high: null };
 
 /** Names of the two sides. */
-export interface SideNames {
-  readonly base: string;
-  readonly head: string;
-}
+export type SideNames = Readonly<Record<"base" | "head", string>>;
 
 /** Restart by restart, each side's mean; null if no restart has both. @param of a value of a slice, null if it was not seen */
 export function measureOf(
@@ -126,12 +114,7 @@ export function measureOf(
   return {
     base: Math.exp(mean(restarts.map(({ base }) => base))),
     head: Math.exp(mean(restarts.map(({ head }) => head))),
-    ...limitsOf(
-      meanInterval(
-        restarts.map(({ base, head }) => Math.exp(head - base)),
-        true,
-      ),
-    ),
+    ...limitsOf(meanInterval(restarts.map(({ base, head }) => Math.exp(head - base)))),
   };
 }
 

@@ -1,6 +1,6 @@
 /** What two targets are to each other, restart after restart, until that is decided. */
 import type { Turns } from "../keep/manifest.ts";
-import type { Window } from "../keep/windows.ts";
+import type { Window } from "../keep/slices.ts";
 import type { Scenario } from "../plan/plan.ts";
 import {
   compare,
@@ -44,7 +44,6 @@ export interface Outcome extends Compared {
   readonly isWarming: boolean;
 }
 
-/** Who is compared. */
 export interface Sides {
   readonly first: string;
   readonly second: string;
@@ -52,7 +51,6 @@ export interface Sides {
   readonly copy: string | null;
 }
 
-/** How sure it is to be. */
 export interface Look {
   /** How many intervals are to hold at once. */
   readonly family: number;
@@ -70,15 +68,12 @@ interface Measurement {
 /** At each scenario; how much restarts vary is taken from all of them together. */
 export function outcomesOf(scenarios: readonly Scenario[], measured: Measurement, sides: Sides, look: Look): Outcome[] {
   const seen = scenarios.map((scenario) => seenAt(scenario, measured, sides));
-  const cpu = comparedOf(
-    seen.map(({ cpu }) => cpu),
-    sides,
-    look,
-  );
-  const time = comparedOf(
-    seen.map(({ time }) => time),
-    sides,
-    look,
+  const [cpu = [], time = []] = (["cpu", "time"] as const).map((by) =>
+    comparedOf(
+      seen.map((one) => one[by]),
+      sides,
+      look,
+    ),
   );
   return seen.map(({ endpoint, isWaiting, isWarming }, i) => {
     const [byCpu = null, byTime = null] = [cpu[i], time[i]];
@@ -145,7 +140,12 @@ function seenAt({ name }: Scenario, measured: Measurement, { first, second, copy
   const whole = (layout: Layout) =>
     names.every((one) => layout.measured.some(({ name }) => name === one)) ? layout : null;
   const cpu = whole(layoutOf(windows, costOf));
-  const time = whole(layoutOf(windows, (window) => 1 / (rateOf(window) ?? Number.NaN)));
+  const time = whole(
+    layoutOf(windows, (window) => {
+      const rate = rateOf(window);
+      return rate && 1 / rate;
+    }),
+  );
   const busy = (side: string) =>
     median(windows.flatMap(({ name, cpuUs, seconds }) => (name === side && cpuUs ? [cpuUs / 1e6 / seconds] : [])));
   const layout = cpu ?? time;

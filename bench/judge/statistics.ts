@@ -220,13 +220,10 @@ const ranges = new Map<string, number>();
 
 /** 95 % quantile of the studentized range of k means. Kept, as jStat takes milliseconds; for two it is Student's t. */
 function range(k: number, df: number): number {
-  const key = `${k} ${df}`;
-  const known = ranges.get(key);
-  if (known !== undefined) return known;
   const p = 1 - ERROR_RATE;
-  const quantile = k === 2 ? Math.SQRT2 * jStat.studentt.inv((1 + p) / 2, df) : jStat.tukey.inv(p, k, df);
-  ranges.set(key, quantile);
-  return quantile;
+  return ranges.getOrInsertComputed(`${k} ${df}`, () =>
+    k === 2 ? Math.SQRT2 * jStat.studentt.inv((1 + p) / 2, df) : jStat.tukey.inv(p, k, df),
+  );
 }
 
 /** The largest sets of items that are all alike, by their first items: Piepho 2004's compact letter display. */
@@ -318,13 +315,11 @@ export function betweenRuns(tables: readonly (readonly [Comparison, Comparison])
   };
 }
 
-/**
- * Mean with its 95 % t interval; with `log` the geometric mean of positive values. The limits of one value are NaN.
- */
-export function meanInterval(values: readonly number[], log = false): Interval {
-  const { mean, variance } = moments(log ? values.map(Math.log) : values);
+/** Geometric mean of positive values with its 95 % t interval. The limits of one value are NaN. */
+export function meanInterval(values: readonly number[]): Interval {
+  const { mean, variance } = moments(values.map(Math.log));
   const half = jStat.studentt.inv(1 - ERROR_RATE / 2, values.length - 1) * Math.sqrt(variance / values.length);
-  return log ? ratioOf(mean, half) : around(mean, half);
+  return ratioOf(mean, half);
 }
 
 /** k of n with its exact 95 % interval (Clopper & Pearson 1934). */
@@ -366,12 +361,6 @@ function moments(values: readonly number[]): { mean: number; variance: number } 
   const mean = sum(values) / values.length;
   return { mean, variance: sum(values.map((value) => (value - mean) ** 2)) / (values.length - 1) };
 }
-
-const around = (estimate: number, half: number): Interval => ({
-  estimate,
-  low: estimate - half,
-  high: estimate + half,
-});
 
 /** From the ln scale. */
 const ratioOf = (mean: number, half: number): Interval => ({

@@ -1,9 +1,7 @@
 import { ENDPOINTS } from "../ask/endpoints.ts";
-import type { Turns } from "../keep/manifest.ts";
-import type { Slice } from "../keep/slices.ts";
-import type { Verdict } from "../keep/verdict.ts";
-import type { Window } from "../keep/windows.ts";
-import { type Histogram, percentile } from "../load/histogram.ts";
+import type { Calibration, Manifest, Turns } from "../keep/manifest.ts";
+import type { Slice, Verdict, Window } from "../keep/slices.ts";
+import { percentile } from "../load/histogram.ts";
 import type { Level } from "../plan/plan.ts";
 import { type Comparison, compare, type Interval, mean, pooledMeans, type Standing } from "./statistics.ts";
 import { changesIn, costOf, type Layout, layoutOf, levelsOf, rateOf } from "./turns.ts";
@@ -75,12 +73,9 @@ export interface Table {
 }
 
 /** The part of the manifest that tables need. */
-export interface Context {
-  readonly histograms: Readonly<Record<string, Readonly<Record<string, Histogram>>>>;
-  readonly calibration: Readonly<Record<string, Readonly<Record<string, { readonly unloadedMs: number }>>>>;
-  readonly lineBytesPerSecond: Readonly<Record<string, number | null>>;
-  readonly turns: readonly Turns[];
-}
+export type Context = Pick<Manifest, "histograms" | "lineBytesPerSecond" | "turns"> & {
+  readonly calibration: Readonly<Record<string, Readonly<Record<string, Pick<Calibration, "unloadedMs">>>>>;
+};
 
 /** The context of a run without manifest. */
 export const NOTHING: Context = { histograms: {}, calibration: {}, lineBytesPerSecond: {}, turns: [] };
@@ -94,20 +89,16 @@ export interface Measurements {
 /** @returns a table for each scenario, and for each step of sequences. */
 export function analyse({ slices, windows }: Measurements, context: Context): Table[] {
   const keyOf = ({ scenario, endpoint, step }: Slice) => (step === null ? scenario : `${endpoint} ${step}`);
-  const groups = [...Map.groupBy(inOrder(slices), keyOf)];
-  const levelOf = ([slice]: readonly Slice[]) => (slice ? levelAt(slice) : null);
-  return groups
-    .sort(([, a], [, b]) => {
-      const [first, second] = [a[0] as Slice, b[0] as Slice];
-      const byLevel = (levelOf(a)?.value ?? 0) - (levelOf(b)?.value ?? 0);
-      return (
-        place(ENDPOINTS, first.endpoint) - place(ENDPOINTS, second.endpoint) ||
-        compareText(first.endpoint, second.endpoint) ||
-        compareText(first.step ?? "", second.step ?? "") ||
-        byLevel
-      );
-    })
-    .map(([name, group]) => tableOf(name, group, windows, context));
+  return [...Map.groupBy(inOrder(slices), keyOf)]
+    .map(([name, group]) => ({ name, group, first: group[0] as Slice }))
+    .sort(
+      ({ first: a }, { first: b }) =>
+        place(ENDPOINTS, a.endpoint) - place(ENDPOINTS, b.endpoint) ||
+        compareText(a.endpoint, b.endpoint) ||
+        compareText(a.step ?? "", b.step ?? "") ||
+        (levelAt(a)?.value ?? 0) - (levelAt(b)?.value ?? 0),
+    )
+    .map(({ name, group }) => tableOf(name, group, windows, context));
 }
 
 const levelAt = ({ level, targetRate, connections }: Slice): Level | null =>
@@ -174,93 +165,79 @@ interface Cells {
   readonly context: Context;
 }
 
+/** Of slices, whose means over restarts are shown. */
+const MEANS = [
+  "cpuUsPerRequest",
+  "goodput",
+  "p50Ms",
+  "p90Ms",
+  "p99Ms",
+  "p999Ms",
+  "databaseBytes",
+  "rssBytes",
+  "peakRssBytes",
+  "startupMs",
+] as const;
+type Means = Readonly<Record<(typeof MEANS)[number] | "cost" | "rate", Interval | null>>;
+
 function rowsOf(byName: ReadonlyMap<string, readonly Slice[]>, cells: Cells): Row[] {
   // What a starved slice saw is the machine's; it counts if there is nothing else.
   const used = [...byName.values()].map((slices) => {
     const fed = slices.filter(({ verdict }) => verdict !== "starved");
     return fed.length > 0 ? fed : slices;
   });
-  const over = (field: (slice: Slice) => number | null) => pooledMeans(used.map((slices) => perRestart(slices, field)));
   const levels = (value: (window: Window) => number | null, layout: Layout) =>
     pooledMeans([...byName.keys()].map((name) => levelsOf(layoutFor(name, layout, cells.windows, value), name)));
-  const means: Means = {
-    cpuUsPerRequest: levels(costOf, cells.layouts.cost),
+  const means = Object.entries({
+    cost: levels(costOf, cells.layouts.cost),
     rate: levels(rateOf, cells.layouts.rate),
-    slicedCpu: over((slice) => slice.cpuUsPerRequest),
-    goodput: over((slice) => slice.goodput),
-    p50: over((slice) => slice.p50Ms),
-    p90: over((slice) => slice.p90Ms),
-    p99: over((slice) => slice.p99Ms),
-    p999: over((slice) => slice.p999Ms),
-    databaseBytes: over((slice) => slice.databaseBytes),
-    rssBytes: over((slice) => slice.rssBytes),
-    peakRssBytes: over((slice) => slice.peakRssBytes),
-    startupMs: over((slice) => slice.startupMs),
-  };
-  return used.map((slices, i) => rowOf(slices, byName.get(slices[0]?.name ?? "") ?? [], i, { means, cells }));
+    ...Object.fromEntries(MEANS.map((field) => [field, pooledMeans(used.map((of) => perRestart(of, field)))])),
+  });
+  return [...byName.values()].map((all, i) => {
+    const own = Object.fromEntries(means.map(([field, of]) => [field, of[i] ?? null])) as Means;
+    return rowOf(used[i] as Slice[], all, own, cells);
+  });
 }
-
-type Means = Readonly<
-  Record<
-    | "cpuUsPerRequest"
-    | "rate"
-    | "slicedCpu"
-    | "goodput"
-    | "p50"
-    | "p90"
-    | "p99"
-    | "p999"
-    | "databaseBytes"
-    | "rssBytes"
-    | "peakRssBytes"
-    | "startupMs",
-    readonly (Interval | null)[]
-  >
->;
 
 const UNKNOWN: Interval = { estimate: Number.NaN, low: Number.NaN, high: Number.NaN };
 
 /** @param slices that count @param all of one target */
-function rowOf(
-  slices: readonly Slice[],
-  all: readonly Slice[],
-  i: number,
-  { means, cells }: { readonly means: Means; readonly cells: Cells },
-): Row {
+function rowOf(slices: readonly Slice[], all: readonly Slice[], means: Means, cells: Cells): Row {
   const { name, runtime, framework, driver, workers, server, chosenDriver, settings, twinOf } = slices[0] as Slice;
-  const of = (field: keyof Means): Interval | null => means[field][i] ?? null;
+  const { databaseBytes, rssBytes, peakRssBytes, startupMs } = means;
   const histogram = cells.context.histograms[name]?.[cells.name];
   const latency = (p: 50 | 90 | 99 | 99.9, restarts: Interval | null): Interval =>
     shifted(restarts, histogram ? percentile(histogram, p) * 1e3 : (restarts?.estimate ?? Number.NaN));
   const total = (field: (slice: Slice) => number) => slices.reduce((sum, slice) => sum + field(slice), 0);
-  const average = (field: (slice: Slice) => number | null) =>
-    slices.some((slice) => field(slice) !== null) ? mean(slices.flatMap((slice) => field(slice) ?? [])) : null;
+  const average = (field: "lockWaiters" | "idleInTransaction") => {
+    const known = slices.flatMap((slice) => slice[field] ?? []);
+    return known.length > 0 ? mean(known) : null;
+  };
   const perSecond = total((one) => one.goodput * one.seconds) / total(({ seconds }) => seconds);
-  const turns = cells.turns.filter((one) => one.name === name);
-  const rest = turns.flatMap(({ restUsPerSecond }) => restUsPerSecond ?? []);
-  const cpu = of("cpuUsPerRequest") ?? (cells.windows.length === 0 ? null : of("slicedCpu"));
+  const rest = cells.turns.flatMap((one) => (one.name === name ? (one.restUsPerSecond ?? []) : []));
+  const cpu = means.cost ?? (cells.windows.length === 0 ? null : means.cpuUsPerRequest);
   return {
     ...{ name, runtime, framework, driver, workers, server, chosenDriver, settings, twinOf },
     warming: cells.warming.get(name) ?? null,
     standing: cells.comparison?.standings.find((one) => one.name === name) ?? null,
     cpuUsPerRequest: cpu,
-    databaseUsPerRequest: cpu && partOf(cells.windows, name, cpu, ({ databaseUs }) => databaseUs),
-    poolerUsPerRequest: cpu && partOf(cells.windows, name, cpu, ({ poolerUs }) => poolerUs),
+    databaseUsPerRequest: cpu && partOf(cells.windows, name, cpu, "databaseUs"),
+    poolerUsPerRequest: cpu && partOf(cells.windows, name, cpu, "poolerUs"),
     cpuAtRest: rest.length > 0 ? mean(rest) / 1e6 : null,
-    goodput: (cells.isOpen ? null : of("rate")) ?? shifted(of("goodput"), perSecond),
+    goodput: (cells.isOpen ? null : means.rate) ?? shifted(means.goodput, perSecond),
     latencyMs: {
-      50: latency(50, of("p50")),
-      90: latency(90, of("p90")),
-      99: latency(99, of("p99")),
-      99.9: latency(99.9, of("p999")),
+      50: latency(50, means.p50Ms),
+      90: latency(90, means.p90Ms),
+      99: latency(99, means.p99Ms),
+      99.9: latency(99.9, means.p999Ms),
     },
-    databaseBytes: of("databaseBytes"),
-    lockWaiters: average((one) => one.lockWaiters),
-    idleInTransaction: average((one) => one.idleInTransaction),
+    databaseBytes,
+    lockWaiters: average("lockWaiters"),
+    idleInTransaction: average("idleInTransaction"),
     deadlocks: slices.some(({ deadlocks }) => deadlocks !== null) ? total((one) => one.deadlocks ?? 0) : null,
-    rssBytes: of("rssBytes"),
-    peakRssBytes: of("peakRssBytes"),
-    startupMs: of("startupMs"),
+    rssBytes,
+    peakRssBytes,
+    startupMs,
     requests: total((one) => one.requests),
     errors: all.reduce((sum, slice) => sum + slice.errors, 0),
     averageMs: total((one) => one.averageMs * one.requests) / total((one) => one.requests),
@@ -286,23 +263,20 @@ function layoutFor(name: string, layout: Layout, windows: readonly Window[], val
 }
 
 /** A part of the CPU time of all windows, and the same of its interval. */
-function partOf(windows: readonly Window[], name: string, whole: Interval, field: (window: Window) => number | null) {
+function partOf(windows: readonly Window[], name: string, whole: Interval, field: "databaseUs" | "poolerUs") {
   const own = windows.filter((window) => window.name === name && window.counts && window.cpuUs);
-  if (!own.some((window) => field(window) !== null)) return null;
-  const part =
-    own.reduce((sum, one) => sum + (field(one) ?? 0), 0) / own.reduce((sum, one) => sum + (one.cpuUs ?? 0), 0);
-  return { estimate: whole.estimate * part, low: whole.low * part, high: whole.high * part };
+  if (!own.some((window) => window[field] !== null)) return null;
+  const total = (of: typeof field | "cpuUs") => own.reduce((sum, window) => sum + (window[of] ?? 0), 0);
+  return shifted(whole, (whole.estimate * total(field)) / total("cpuUs"));
 }
 
 /** Means of each restart's slices; restarts without a value are left out. */
-function perRestart(slices: readonly Slice[], field: (slice: Slice) => number | null): Map<number, number> {
-  const restarts = [...Map.groupBy(slices, ({ restart }) => restart)];
-  return new Map(
-    restarts.flatMap(([restart, of]): [number, number][] => {
-      const known = of.flatMap((slice) => (field(slice) ? [field(slice) as number] : []));
-      return known.length > 0 ? [[restart, mean(known)]] : [];
-    }),
+function perRestart(slices: readonly Slice[], field: (typeof MEANS)[number]): Map<number, number> {
+  const known = Map.groupBy(
+    slices.filter((slice) => slice[field]),
+    ({ restart }) => restart,
   );
+  return new Map([...known].map(([restart, of]) => [restart, mean(of.map((slice) => slice[field] as number))]));
 }
 
 /** The verdict of several slices: one that makes their numbers worthless, else the most frequent. */

@@ -1,5 +1,5 @@
 /** What servers cost and answered in their windows: from windows to one number per server and restart. */
-import type { Window } from "../keep/windows.ts";
+import type { Window } from "../keep/slices.ts";
 import { drifts, type Interval, type Measured, mean, median, polish, stateOf } from "./statistics.ts";
 
 /** A complete layout of servers × restarts. */
@@ -27,22 +27,13 @@ export function layoutOf(windows: readonly Window[], value: (window: Window) => 
   for (const window of windows) {
     const of = value(window);
     if (of === null || !window.counts) continue;
-    const byName = cells.get(window.restart) ?? new Map<string, Map<number, number>>();
-    cells.set(window.restart, byName);
-    const rounds = byName.get(window.name) ?? new Map<number, number>();
-    byName.set(window.name, rounds.set(window.round, Math.log(of)));
+    const byName = cells.getOrInsertComputed(window.restart, () => new Map<string, Map<number, number>>());
+    byName.getOrInsertComputed(window.name, () => new Map<number, number>()).set(window.round, Math.log(of));
   }
-  const times = [
-    ...Map.groupBy(
-      [...cells.values()].flatMap((byName) => [...byName.keys()]),
-      (name) => name,
-    ),
-  ];
-  const most = Math.max(0, ...times.map(([, of]) => of.length));
-  const names = times
-    .filter(([, of]) => of.length === most)
-    .map(([name]) => name)
-    .sort();
+  const seen = [...cells.values()].flatMap((byName) => [...byName.keys()]);
+  const times = [...Map.groupBy(seen, (name) => name)].map(([name, of]) => ({ name, times: of.length }));
+  const most = Math.max(0, ...times.map((one) => one.times));
+  const names = times.flatMap((one) => (one.times === most ? [one.name] : [])).sort();
   const whole = [...cells].filter(([, byName]) => names.every((name) => byName.has(name))).sort(([a], [b]) => a - b);
   const perRestart = whole.map(([, byName]) => {
     const all = names.map((name) => byName.get(name) as Map<number, number>);

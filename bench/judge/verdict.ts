@@ -1,33 +1,33 @@
-import type { Verdict } from "../keep/verdict.ts";
+import type { Slice, Verdict } from "../keep/slices.ts";
+
+type Seen =
+  | "connections"
+  | "seconds"
+  | "requests"
+  | "errors"
+  | "sockets"
+  | "averageMs"
+  | "maxMs"
+  | "goodput"
+  | "bytesPerRequest"
+  | "generatorCpu"
+  | "utilization"
+  | "taken"
+  | "targetRate";
 
 /** What a verdict is made from. Null means not known, and proves nothing. */
-export interface Evidence {
-  readonly connections: number;
+export interface Evidence extends Pick<Slice, Seen> {
   /**
    * Sequences that no connection was free for when they were due. Null for single requests: a connection then asks again
    * as soon as it is answered, while a sequence checks the answer first.
    */
   readonly dropped: number | null;
-  readonly seconds: number;
-  readonly requests: number;
-  readonly errors: number;
   /** Answers 429 and 503 among the errors. */
   readonly refused: number;
-  readonly sockets: number;
-  readonly averageMs: number;
-  readonly maxMs: number;
-  readonly goodput: number;
-  readonly bytesPerRequest: number;
-  /** CPU time ÷ time of the load generator, of the server's busiest thread, and the part it was throttled. */
-  readonly generatorCpu: number | null;
-  readonly utilization: number | null;
+  /** Part of the time in which a CPU quota kept the server from running. */
   readonly throttled: number | null;
-  /** Part of the time in which the host or other processes had the cores of server or generator. */
-  readonly taken: number | null;
   /** Whether the server was started on this machine, so that there is no line to it. */
   readonly isStartedHere: boolean;
-  /** Requests per second asked for, null in a closed loop. */
-  readonly targetRate: number | null;
   /** Calibration: cores of the generator, what it reaches against a server that does nothing, mean latency of one
    * connection alone, bytes per second of the line. */
   readonly generatorCores: number;
@@ -120,21 +120,9 @@ export const UNRANKED: ReadonlySet<string> = new Set([
 ] satisfies Verdict[]);
 
 /** What a table is explained with. */
-export interface Circumstances {
-  readonly connections: number;
-  readonly goodput: number;
-  readonly averageMs: number;
-  readonly maxMs: number;
-  readonly unloadedMs: number | null;
-  readonly cpuUsPerRequest: number | null;
-  readonly bytesPerRequest: number;
-  readonly lineBytesPerSecond: number | null;
-  readonly errors: number;
-  readonly requests: number;
-  readonly workers: number | null;
-  readonly targetRate: number | null;
-  readonly taken: number | null;
-}
+export type Circumstances = Pick<Slice, Exclude<Seen, "seconds" | "sockets" | "generatorCpu" | "utilization">> &
+  Pick<Slice, "cpuUsPerRequest" | "workers"> &
+  Pick<Evidence, "unloadedMs" | "lineBytesPerSecond">;
 
 const round = (value: number, digits = 2) => Number(value.toPrecision(digits)).toLocaleString("en-US");
 

@@ -53,8 +53,6 @@ export interface Manifest {
 export interface Calibration {
   /** Median latency of one connection alone. */
   readonly unloadedMs: number;
-  /** Width of the finest bucket of its histograms, the same in all restarts, so that they merge. */
-  readonly resolutionSeconds: number;
 }
 
 /** What several starts found: the highest rate that keeps a promise lies between `low`, which kept it, and `high`, which did not. */

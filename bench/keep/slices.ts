@@ -2,88 +2,36 @@ import { existsSync, statSync } from "node:fs";
 import { readBytes } from "../../shared/read-bytes.ts";
 import type { Level } from "../plan/plan.ts";
 import { findFile, runFile } from "./files.ts";
-import { appendRows, type Columns, readRows } from "./table.ts";
-import type { Verdict } from "./verdict.ts";
+import { appendRows, type Columns, type RowOf, readRows } from "./table.ts";
 
 /** How a run measures: 5 is turns. Rows of different protocols must not be compared. */
 export const PROTOCOL = 5;
 
-/** One server under load alone, without a pause: one row of results/<run>.csv. Null is an empty field: not known, or not so. */
-export interface Slice {
-  readonly name: string;
-  /** What it was asked for, of a sequence perhaps one step. */
-  readonly endpoint: string;
-  readonly step: string | null;
-  /** Name of the scenario: the endpoint, and which of several loads. */
-  readonly scenario: string;
-  readonly level: Level["unit"] | null;
-  readonly requests: number;
-  readonly errors: number;
-  readonly averageMs: number;
-  /** 2xx answers per second. */
-  readonly goodput: number;
-  readonly p50Ms: number;
-  readonly p90Ms: number;
-  readonly p99Ms: number;
-  readonly p999Ms: number;
-  readonly cpuUsPerRequest: number | null;
-  readonly rssBytes: number | null;
-  readonly connections: number;
-  readonly sockets: number;
-  readonly seconds: number;
-  /** closed: as fast as answers come; open: at `targetRate`. */
-  readonly kind: "closed" | "open";
-  readonly run: string;
-  readonly startedAt: string;
-  readonly protocol: number;
-  readonly runtime: string | null;
-  readonly framework: string | null;
-  readonly driver: string | null;
-  readonly workers: number | null;
-  /** Of a server of ours: its SERVER name, and what was chosen in place of its defaults. */
-  readonly server: string | null;
-  readonly chosenDriver: string | null;
-  readonly settings: string | null;
-  /** The one that this is once more, under another name. */
-  readonly twinOf: string | null;
-  readonly target: string;
-  readonly host: string;
-  /** Of all servers; 1 is the first of the run. */
-  readonly restart: number;
-  /** Number in the run. */
-  readonly slice: number;
-  readonly targetRate: number | null;
-  /** What limited it. */
-  readonly verdict: Verdict;
-  readonly maxMs: number;
-  /** How near the server was to its limit, 1 is at it: see Usage. */
-  readonly utilization: number | null;
-  readonly peakRssBytes: number | null;
-  readonly startupMs: number | null;
-  /** CPU time of the load generator ÷ time; may exceed 1 on several cores; null if it runs elsewhere. */
-  readonly generatorCpu: number | null;
-  readonly bytesPerRequest: number;
-  /** CPU µs that the kernel had, CPU µs of child processes that ended; context switches of the server. */
-  readonly kernelUsPerRequest: number | null;
-  readonly childUsPerRequest: number | null;
-  readonly switchesPerRequest: number | null;
-  /** Part of the time in which the host or other processes had the cores of server or generator. */
-  readonly taken: number | null;
-  /** Memory of its database. */
-  readonly databaseBytes: number | null;
-  /** Of its connections to the database at a moment, on average: those that wait for locks, and for its next statement in a transaction. */
-  readonly lockWaiters: number | null;
-  readonly idleInTransaction: number | null;
-  readonly deadlocks: number | null;
-}
+/** What limited a slice, or made it worthless. */
+export type Verdict =
+  | "rate-limited"
+  | "starved"
+  | "invalid"
+  | "client-bound"
+  | "bandwidth-bound"
+  | "server-bound"
+  | "network-bound"
+  | "undetermined"
+  | "on schedule"
+  | "service time";
 
-/** The columns of results/<run>.csv. New ones go to the end. */
-export const COLUMNS: Columns<Slice> = {
+/**
+ * The columns of results/<run>.csv, each with the field of a slice that it holds. An empty field is null: not known, or not
+ * so. New columns go to the end.
+ */
+export const COLUMNS = {
   Name: ["name", "text"],
+  // What it was asked for, of a sequence perhaps one step.
   Endpoint: ["endpoint", "text"],
   Requests: ["requests", "number"],
   "Error Count": ["errors", "number"],
   AvgMs: ["averageMs", "number"],
+  // 2xx answers per second.
   QPS: ["goodput", "number"],
   P50Ms: ["p50Ms", "number"],
   P90Ms: ["p90Ms", "number"],
@@ -94,6 +42,7 @@ export const COLUMNS: Columns<Slice> = {
   Connections: ["connections", "number"],
   Sockets: ["sockets", "number"],
   Seconds: ["seconds", "number"],
+  // closed: as fast as answers come; open: at `targetRate`.
   Kind: ["kind", "text"],
   Run: ["run", "text"],
   StartedAt: ["startedAt", "text"],
@@ -104,32 +53,52 @@ export const COLUMNS: Columns<Slice> = {
   Workers: ["workers", "number?"],
   Target: ["target", "text"],
   Host: ["host", "text"],
+  // Of all servers; 1 is the first of the run.
   Restart: ["restart", "number"],
+  // Number in the run.
   Slice: ["slice", "number"],
   TargetRate: ["targetRate", "number?"],
   Verdict: ["verdict", "text"],
   MaxMs: ["maxMs", "number"],
+  // CPU time of its busiest thread ÷ time, or of all its threads ÷ time and the cores they may use, whichever is more: 1 is
+  // a server at its limit. From a server that only says its total: that ÷ time and workers.
   Utilization: ["utilization", "number?"],
+  // Most resident memory since it was started.
   PeakRssBytes: ["peakRssBytes", "number?"],
   StartupMs: ["startupMs", "number?"],
+  // CPU time of the load generator ÷ time; may exceed 1 on several cores; null if it runs elsewhere.
   GeneratorCpu: ["generatorCpu", "number?"],
   BytesPerRequest: ["bytesPerRequest", "number"],
+  // Of `cpuUsPerRequest`: CPU µs that the kernel had, CPU µs of child processes that ended; context switches of the server.
   KernelUsPerRequest: ["kernelUsPerRequest", "number?"],
   ChildUsPerRequest: ["childUsPerRequest", "number?"],
   SwitchesPerRequest: ["switchesPerRequest", "number?"],
+  // Part of the time in which the host or other processes had the cores of server or generator.
   TakenTime: ["taken", "number?"],
+  // What its processes share is counted once (Linux: Pss).
   DatabaseBytes: ["databaseBytes", "number?"],
+  // Of its connections to the database at a moment, on average: those that wait for locks, and for its next statement in a transaction.
   LockWaiters: ["lockWaiters", "number?"],
   IdleInTransaction: ["idleInTransaction", "number?"],
   Deadlocks: ["deadlocks", "number?"],
+  // Name of the scenario: the endpoint, and which of several loads.
   Scenario: ["scenario", "text"],
   Level: ["level", "text?"],
   Step: ["step", "text?"],
+  // Of a server of ours: its SERVER name, and what was chosen in place of its defaults.
   Server: ["server", "text?"],
   ChosenDriver: ["chosenDriver", "text?"],
   Settings: ["settings", "text?"],
+  // The one that this is once more, under another name.
   TwinOf: ["twinOf", "text?"],
-};
+} as const satisfies Columns;
+
+/** One server under load alone, without a pause: one row of results/<run>.csv. */
+export interface Slice extends Omit<RowOf<typeof COLUMNS>, "kind" | "level" | "verdict"> {
+  readonly kind: "closed" | "open";
+  readonly level: Level["unit"] | null;
+  readonly verdict: Verdict;
+}
 
 /** Appends rows to the file of their run. @param slices of one run */
 export const appendSlices = (results: string, slices: readonly Slice[]): void =>
@@ -140,6 +109,39 @@ export const readSlices = (results: string, run: string): Slice[] => {
   const file = findFile(results, run, "csv");
   return file === null ? [] : readRows(file, COLUMNS);
 };
+
+/** The columns of results/<run>.windows.csv, each with the field of a window that it holds. An empty field is null: not known. */
+const WINDOW_COLUMNS = {
+  // Of all servers; 1 is the first of the run.
+  Restart: ["restart", "number"],
+  Scenario: ["scenario", "text"],
+  Name: ["name", "text"],
+  // In a round every server has one window; from 1, in each restart and scenario.
+  Round: ["round", "number"],
+  // 1 if its round counts, 0 for a round before servers stopped to change.
+  Counts: ["counts", "number"],
+  // Until what was in flight at its end was answered.
+  Seconds: ["seconds", "number"],
+  Requests: ["requests", "number"],
+  // CPU time of all processes of the server, and of those that work for it.
+  CpuUs: ["cpuUs", "number?"],
+  // Part of that used by its own database and pooler.
+  DatabaseUs: ["databaseUs", "number?"],
+  PoolerUs: ["poolerUs", "number?"],
+} as const satisfies Columns;
+
+/** One server under load for one window, alone: one row of results/<run>.windows.csv. */
+export type Window = RowOf<typeof WINDOW_COLUMNS>;
+
+/** Appends windows to the file of their run. */
+export const appendWindows = (results: string, run: string, windows: readonly Window[]): void =>
+  appendRows(runFile(results, run, "windows.csv"), WINDOW_COLUMNS, windows);
+
+/** @returns the windows of one run, none before the first. @throws UsageError for a malformed file */
+export function readWindows(results: string, run: string): Window[] {
+  const file = findFile(results, run, "windows.csv");
+  return file === null ? [] : readRows(file, WINDOW_COLUMNS);
+}
 
 /** Columns of results that others made: the first of ours. */
 export const PLAIN_COLUMNS = Object.keys(COLUMNS).slice(0, 6);
@@ -153,4 +155,4 @@ export const isPlain = (file: string): boolean =>
   String(readBytes(file, 0, 1_000)).split(/\r?\n/)[0] === PLAIN_COLUMNS.join();
 
 export const readPlain = (file: string): PlainRow[] =>
-  readRows<PlainRow>(file, Object.fromEntries(Object.entries(COLUMNS).slice(0, 6)) as Columns<PlainRow>);
+  readRows(file, Object.fromEntries(Object.entries(COLUMNS).slice(0, 6)));

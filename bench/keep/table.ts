@@ -1,4 +1,4 @@
-/** Tables in files of comma-separated values: columns, the field of a row that each holds, and what that is. */
+/** Tables in files of comma-separated values. */
 import { appendFileSync, existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { CsvError, parse } from "csv-parse/sync";
@@ -6,19 +6,28 @@ import { stringify } from "csv-stringify/sync";
 import { UsageError } from "../../shared/errors.ts";
 import { readText, rounded } from "./files.ts";
 
-/** With `?` a field is empty in some rows, and the column may be missing in the file of an earlier version. */
-type Content = "text" | "text?" | "number" | "number?";
-export type Columns<Row> = Readonly<Record<string, readonly [field: keyof Row & string, content: Content]>>;
+/** What a column holds; with `?` it is empty in some rows, and may be missing in the file of an earlier version. */
+interface Contents {
+  readonly text: string;
+  readonly "text?": string | null;
+  readonly number: number;
+  readonly "number?": number | null;
+}
+/** Name of a column -> the field of a row that it holds, and what that is. */
+export type Columns = Readonly<Record<string, readonly [field: string, content: keyof Contents]>>;
+export type RowOf<C extends Columns> = { readonly [Name in keyof C as C[Name][0]]: Contents[C[Name][1]] };
 
 /** Appends rows to a file, which gets its head with the first. */
-export function appendRows<Row>(file: string, columns: Columns<Row>, rows: readonly Row[]): void {
-  const lines = rows.map((row) => Object.values(columns).map(([field]) => rounded(row[field])));
+export function appendRows<C extends Columns>(file: string, columns: C, rows: readonly RowOf<C>[]): void {
+  const lines = rows.map((row) =>
+    Object.values(columns).map(([field]) => rounded((row as Readonly<Record<string, unknown>>)[field])),
+  );
   mkdirSync(dirname(file), { recursive: true });
   appendFileSync(file, (existsSync(file) ? "" : stringify([Object.keys(columns)])) + stringify(lines));
 }
 
 /** @throws UsageError naming file, line, column and value if something is not as it should be. */
-export function readRows<Row>(file: string, columns: Columns<Row>): Row[] {
+export function readRows<Row>(file: string, columns: Columns): Row[] {
   const wanted = Object.entries(columns);
   const problem = (line: number, what: string) => new UsageError(`${file}, line ${line}: ${what}`);
   const check = (head: string[]): string[] => {

@@ -14,7 +14,6 @@ export interface Answer {
   readonly isUnusual?: boolean;
 }
 
-/** Time limit of an answer. */
 const ANSWER_MS = 30_000;
 
 /** OpenSSL's names for a certificate that is not trusted. */

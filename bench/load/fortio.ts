@@ -22,7 +22,6 @@ export interface Load {
   readonly seconds: number;
   readonly averageMs: number;
   readonly maxMs: number;
-  /** 2xx answers per second. */
   readonly goodput: number;
   readonly percentilesMs: Readonly<Record<(typeof PERCENTILES)[number], number>>;
   readonly histogram: Histogram;
@@ -42,7 +41,6 @@ export interface Load {
   readonly sentPerRequest?: number;
 }
 
-/** What one step of a sequence saw. */
 export type StepLoad = Pick<Load, "requests" | "errors" | "averageMs" | "maxMs" | "percentilesMs" | "histogram">;
 
 export interface LoadOptions {

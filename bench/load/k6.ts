@@ -8,6 +8,7 @@ export interface SequenceLoad extends Load {
   /** By name, in the order they are sent. */
   readonly steps: Readonly<Record<string, StepLoad>>;
   readonly dropped: number;
+  readonly sentPerRequest: number;
 }
 
 /** What sequence.js prints. */

@@ -5,7 +5,6 @@ import { UsageError } from "../../shared/errors.ts";
 import { type CommandOptions, lastLine, start } from "../host/command.ts";
 import { isStopped, writtenBy } from "../host/proc.ts";
 
-/** A generator that runs until it is paused. */
 export interface Pausable {
   readonly pid: number;
   go(): void;

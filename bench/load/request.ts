@@ -16,7 +16,6 @@ export type Requests = Readonly<Record<string, Request>>;
 /** What a generator, or the check before it, sends: a GET without headers if only the URL is given. */
 export interface Asked extends Partial<Omit<Request, "path" | "status">> {
   readonly url: string;
-  /** Accepts any certificate. */
   readonly insecure?: boolean;
   /** Looks whether an answer says that the connection is closed: ours never do. */
   readonly mayClose?: boolean;

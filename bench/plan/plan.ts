@@ -48,16 +48,12 @@ export interface Plan {
 }
 
 export interface Options {
-  /** read if absent. */
   readonly workload?: Workload | undefined;
-  /** 10 if absent. */
   readonly scale?: number | undefined;
   readonly urls: readonly string[];
   readonly names: readonly string[];
   readonly servers: readonly string[];
-  /** Apps of --start. */
   readonly apps?: readonly LocalSpec[];
-  /** Runs the servers in containers. */
   readonly engine?: EngineSpec | undefined;
   readonly endpoints: readonly string[];
   readonly requests?: Requests | undefined;
@@ -212,33 +208,33 @@ export function unique(specs: readonly TargetSpec[]): TargetSpec[] {
 const AT_RATE_SECONDS = 1;
 
 /** The same plan with each of its endpoints at each rate. @param ratesOf requests per second */
-export const atRates = (plan: Plan, ratesOf: (endpoint: string) => readonly number[]): Plan => ({
-  ...plan,
-  scenarios: plan.scenarios.flatMap((scenario) =>
+export const atRates = (plan: Plan, ratesOf: (endpoint: string) => readonly number[]): Plan =>
+  atLevels(plan, Math.max(plan.amount.soloSeconds, AT_RATE_SECONDS), (scenario) =>
     ratesOf(scenario.endpoint).map((rate) => ({
       ...scenario,
       name: `${scenario.endpoint} at ${rate}/s`,
       rate,
-      level: { unit: "requests/s" as const, value: rate },
+      level: { unit: "requests/s", value: rate },
     })),
-  ),
-  amount: { ...plan.amount, soloSeconds: Math.max(plan.amount.soloSeconds, AT_RATE_SECONDS) },
-});
+  );
 
 /** Long enough that ten thousand connections have several answers each of most servers. */
 const RUNG_SECONDS = 5;
 
 /** The same plan with each of its endpoints with each number of connections. @param soloSeconds of each slice */
-export const onLadder = (plan: Plan, rungs: readonly number[], soloSeconds = RUNG_SECONDS): Plan => ({
-  ...plan,
-  scenarios: plan.scenarios.flatMap((scenario) =>
+export const onLadder = (plan: Plan, rungs: readonly number[], soloSeconds = RUNG_SECONDS): Plan =>
+  atLevels(plan, soloSeconds, (scenario) =>
     rungs.map((connections) => ({
       ...scenario,
       name: `${scenario.endpoint} with ${connections} connections`,
       connections,
-      level: { unit: "connections" as const, value: connections },
+      level: { unit: "connections", value: connections },
     })),
-  ),
+  );
+
+const atLevels = (plan: Plan, soloSeconds: number, of: (scenario: Scenario) => Scenario[]): Plan => ({
+  ...plan,
+  scenarios: plan.scenarios.flatMap(of),
   amount: { ...plan.amount, soloSeconds },
 });
 
@@ -246,7 +242,6 @@ export const onLadder = (plan: Plan, rungs: readonly number[], soloSeconds = RUN
 export const isPaused = ({ agents }: Pick<Plan, "agents">, { rate, level }: Scenario): boolean =>
   agents.length === 0 && rate === null && level === null;
 
-/** The endpoints of a plan, each once. */
 export const endpointsOf = ({ scenarios }: Pick<Plan, "scenarios">): string[] => [
   ...new Set(scenarios.map(({ endpoint }) => endpoint)),
 ];

@@ -1,6 +1,5 @@
 import { WORKLOADS, type Workload } from "../ask/endpoints.ts";
 
-/** How much is measured. */
 export interface Amount {
   /** Restarts go on until these are over, or until targets are decided. */
   readonly minutes: number;

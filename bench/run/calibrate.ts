@@ -1,8 +1,10 @@
 import { isSequence } from "../ask/endpoints.ts";
+import { median } from "../judge/statistics.ts";
 import type { Calibration } from "../keep/manifest.ts";
+import { ask } from "../load/ask.ts";
 import { load } from "../load/fortio.ts";
 import type { Session } from "./session.ts";
-import { timeAnswer } from "./targets/answers.ts";
+import { askedAt } from "./targets/answers.ts";
 import { start } from "./targets/local.ts";
 import { isStartedHere, type Target } from "./targets/target.ts";
 import { watch } from "./usage.ts";
@@ -18,24 +20,19 @@ export async function calibrate(session: Session, target: Target, endpoint: stri
   const { calibration } = session.manifest;
   calibration[target.name] ??= {};
   const ofTarget = calibration[target.name] as Record<string, Calibration>;
-  ofTarget[endpoint] ??= await measured(session, target, endpoint);
-  return ofTarget[endpoint] as Calibration;
-}
-
-async function measured(session: Session, target: Target, endpoint: string): Promise<Calibration> {
+  if (ofTarget[endpoint]) return ofTarget[endpoint];
   const unloadedMs = await unloaded(session, target, endpoint);
-  // 100 to 1,000 of the finest buckets from 0 to a latency under load, which is above this one.
-  return { unloadedMs, resolutionSeconds: 10 ** Math.floor(Math.log10(Math.max(unloadedMs, 1) / 1e5)) };
+  ofTarget[endpoint] = { unloadedMs };
+  return ofTarget[endpoint];
 }
 
-async function unloaded(session: Session, target: Target, endpoint: string): Promise<number> {
-  if (isSequence(session.manifest.plan.workload, endpoint)) {
-    const { percentilesMs } = await session.load(target, endpoint, { connections: 1, seconds: UNLOADED_SECONDS });
-    return percentilesMs[50];
-  }
+async function unloaded({ load, signal, manifest }: Session, target: Target, endpoint: string): Promise<number> {
+  const { workload } = manifest.plan;
+  if (isSequence(workload, endpoint))
+    return (await load(target, endpoint, { connections: 1, seconds: UNLOADED_SECONDS })).percentilesMs[50];
   const seen: number[] = [];
-  for (let i = 0; i < UNLOADED_ASKS; i++) seen.push(await timeAnswer(target, endpoint, session));
-  return seen.sort((a, b) => a - b)[UNLOADED_ASKS >> 1] as number;
+  for (let i = 0; i < UNLOADED_ASKS; i++) seen.push((await ask(askedAt(target, endpoint, workload), signal)).ms);
+  return median(seen);
 }
 
 /** The generator, and the line to a target: each once. */

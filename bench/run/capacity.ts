@@ -5,6 +5,7 @@ import type { Slice } from "../keep/slices.ts";
 import { endpointsOf, type Plan, type Scenario } from "../plan/plan.ts";
 import type { Slo } from "../plan/slo.ts";
 import { calibrate } from "./calibrate.ts";
+import type { Game } from "./players.ts";
 import { lookAtMachine, withTargets } from "./restart.ts";
 import type { Session } from "./session.ts";
 import { solo } from "./solo.ts";
@@ -38,7 +39,6 @@ export async function commonCapacity(session: Session): Promise<Map<string, numb
 /** Length of one attempt of the search: overload by 1 % must show as a queue longer than the promise. */
 const attemptSeconds = ({ limitMs }: Slo) => Math.min(10, Math.max(2, limitMs / 10));
 
-/** About the seconds of a whole search. */
 export const capacitySeconds = (plan: Plan, slo: Slo): number =>
   STARTS * plan.targets.length * plan.scenarios.length * 10 * attemptSeconds(slo);
 
@@ -58,7 +58,7 @@ export async function measureCapacity(
   slo: Slo,
   tell: (name: string, endpoint: string, capacity: Capacity) => void,
 ): Promise<void> {
-  const { plan } = session.manifest;
+  const { plan, capacities } = session.manifest;
   const brackets = new Map<string, Bracket[]>();
   const each = capacitySeconds(plan, slo) / (STARTS * plan.targets.length * plan.scenarios.length);
   let done = 0;
@@ -67,44 +67,29 @@ export async function measureCapacity(
     for (const spec of plan.targets) {
       await withTargets(session, [spec], async ([target]) => {
         for (const scenario of target ? plan.scenarios : []) {
-          const key = `${spec.name} ${scenario.name}`;
-          const found = brackets.get(key) ?? [];
-          found.push(await searchAt(session, start, scenario, target as Target, { slo, before: found.at(-1) }));
-          brackets.set(key, found);
-          keepCapacity(session, spec.name, scenario.endpoint, capacityOf(found), slo);
+          const found = brackets.getOrInsertComputed(`${spec.name} ${scenario.name}`, () => []);
+          const game = { restart: start, scenario, target: target as Target };
+          found.push(await searchAt(session, game, slo, found.at(-1)));
+          const capacity = capacityOf(found);
+          capacities[spec.name] = { ...capacities[spec.name], [scenario.endpoint]: { ...capacity, slo } };
           session.progress.at(++done * each);
-          if (start === STARTS) tell(spec.name, scenario.endpoint, capacityOf(found));
+          if (start === STARTS) tell(spec.name, scenario.endpoint, capacity);
         }
       });
     }
   }
 }
 
-function keepCapacity(
-  { manifest: { capacities } }: Session,
-  name: string,
-  endpoint: string,
-  capacity: Capacity,
-  slo: Slo,
-) {
-  capacities[name] = { ...capacities[name], [endpoint]: { ...capacity, slo } };
-}
-
-interface Search {
-  readonly slo: Slo;
-  readonly before: Bracket | undefined;
-}
-
-async function searchAt(session: Session, start: number, scenario: Scenario, target: Target, { slo, before }: Search) {
+async function searchAt(session: Session, game: Game, slo: Slo, before: Bracket | undefined): Promise<Bracket> {
+  const { restart, scenario, target } = game;
   await warm(session, target, scenario.endpoint);
   await calibrate(session, target, scenario.endpoint);
-  const { slice } = await solo(session, start, scenario, target, 1);
+  const { slice } = await solo(session, game, 1);
   return searchCapacity(
     (rate) => {
-      session.progress.now(
-        `${target.name} ${scenario.endpoint}: ${rate.toFixed(0)} requests/s, start ${start} of ${STARTS}`,
-      );
-      return tryRate(session, start, atRate(scenario, rate, slo), target, slo);
+      const where = `${target.name} ${scenario.endpoint}`;
+      session.progress.now(`${where}: ${rate.toFixed(0)} requests/s, start ${restart} of ${STARTS}`);
+      return tryRate(session, { ...game, scenario: atRate(scenario, rate, slo) }, rate, slo);
     },
     slice.goodput,
     before?.low,
@@ -120,9 +105,9 @@ const atRate = (scenario: Scenario, rate: number, { limitMs }: Slo): Scenario =>
   connections: Math.min(MOST_CONNECTIONS, Math.ceil((rate * limitMs * 1.5) / 1e3)),
 });
 
-async function tryRate(session: Session, start: number, scenario: Scenario, target: Target, slo: Slo): Promise<Trial> {
-  const seconds = Math.max(attemptSeconds(slo), (10 * scenario.connections) / (scenario.rate as number));
-  const { slice } = await solo(session, start, scenario, target, seconds);
+async function tryRate(session: Session, game: Game, rate: number, slo: Slo): Promise<Trial> {
+  const seconds = Math.max(attemptSeconds(slo), (10 * game.scenario.connections) / rate);
+  const { slice } = await solo(session, game, seconds);
   const steps = session.slices.filter((one) => one.slice === slice.slice && one.step !== null);
   return judge(slice, steps.length > 0 ? steps : [slice], slo);
 }

@@ -1,8 +1,7 @@
 /** What idle servers cost: memory of idle connections, CPU time at rest, time until the first answer. */
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { LocalSpec, TargetSpec } from "../ask/targets.ts";
-import { newGroup } from "../host/group.ts";
+import type { TargetSpec } from "../ask/targets.ts";
 import { memoryOf } from "../host/proc.ts";
 import { withTargets } from "./restart.ts";
 import type { Session } from "./session.ts";
@@ -18,8 +17,6 @@ export interface Idle {
   /** CPU time ÷ time with these connections open and nothing asked. */
   readonly cpu: number | null;
   readonly startupMs: number | null;
-  /** The same with a quarter of a core. */
-  readonly startupQuarterMs: number | null;
 }
 
 /** Memory that the very first requests need does not count. */
@@ -27,16 +24,12 @@ const FIRST = 100;
 const CONNECTIONS = 1_000;
 const SETTLE_MS = 500;
 const REST_SECONDS = 3;
-/** CPU quota of a start on a small machine, in cores. */
-export const QUOTA = 0.25;
 
 /** @param path that is asked once on each connection */
-export async function idleOf(session: Session, spec: TargetSpec, path: string): Promise<Idle> {
-  const idle = await withTargets(session, [spec], async ([target]) => atRest(target as Target, path));
-  return { ...idle, startupQuarterMs: spec.kind === "local" ? await startWithin(session, spec) : null };
-}
+export const idleOf = (session: Session, spec: TargetSpec, path: string): Promise<Idle> =>
+  withTargets(session, [spec], ([target]) => atRest(target as Target, path));
 
-async function atRest({ name, url, clocks, startupMs }: Target, path: string) {
+async function atRest({ name, url, clocks, startupMs }: Target, path: string): Promise<Idle> {
   const rss = () => (clocks === null ? null : memoryOf(clocks.server.pids(), "VmRSS"));
   const atFirst = rss();
   const sockets = await open(new URL(url), path, FIRST);
@@ -76,16 +69,4 @@ function open({ hostname, port, host }: URL, path: string, length: number): Prom
         }),
     ),
   );
-}
-
-/** @returns how long a start takes with a quarter of a core; null if that cannot be had. */
-async function startWithin(session: Session, spec: LocalSpec): Promise<number | null> {
-  const group = newGroup(QUOTA);
-  if (group === null) return null;
-  try {
-    const limited = { ...spec, command: group.enter(spec.command) };
-    return await withTargets(session, [limited], async ([target]) => target?.startupMs ?? null);
-  } finally {
-    await group.remove();
-  }
 }

@@ -1,11 +1,12 @@
 /** Loads a server at one scenario: by a generator that is paused between windows, or by one that runs for each window. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { isSequence } from "../ask/endpoints.ts";
+import { isSequence, WORKLOADS } from "../ask/endpoints.ts";
 import { pinned } from "../host/cores.ts";
+import type { Turns } from "../keep/manifest.ts";
 import * as fortio from "../load/fortio.ts";
 import * as k6 from "../load/k6.ts";
 import { type Pausable, sizeOfRequest, startPausable } from "../load/pausable.ts";
-import { isPaused, type Scenario } from "../plan/plan.ts";
+import { endpointsOf, isPaused, type Plan, type Scenario } from "../plan/plan.ts";
 import { calibrate } from "./calibrate.ts";
 import { type Session, sizeKey } from "./session.ts";
 import { solo } from "./solo.ts";
@@ -23,15 +24,11 @@ export interface Player {
 }
 
 /** What a generator saw in all its windows. */
-export interface Seen {
-  readonly requests: number;
-  readonly errors: number;
-  readonly failed: Readonly<Record<string, number>>;
+export interface Seen extends Pick<Turns, "requests" | "errors" | "failed" | "restUsPerSecond"> {
   /** Connections that the server closed. */
   readonly closed: number;
   /** What a window's work is divided by. */
   readonly workPerRequest: number;
-  readonly restUsPerSecond: number | null;
 }
 
 /** Enough that a request costs what it does with more (with half as many the cheapest is 3 % dearer), few enough that a pause is short. */
@@ -86,64 +83,72 @@ async function playWith(
   { connections, unloadedMs }: { connections: number; unloadedMs: number },
 ): Promise<Player> {
   const { endpoint } = scenario;
+  const { clocks } = target;
   const size = sizeAt(session, target, endpoint);
-  await answered(session, generator, { size, connections, requests: 0, mostMs: 0 });
+  await answered(session, generator, size, { connections, requests: 0, mostMs: 0 });
   await generator.pause();
   const told = async () => (await target.read())?.cpuUs ?? null;
   const turn: Turn = {
     generator,
-    clocks: target.clocks,
-    tell: target.clocks === null && target.identity !== null ? told : null,
-    quietMs: target.clocks === null ? 2 * unloadedMs : unloadedMs >= WAITING_MS ? 1.5 * unloadedMs : 0,
+    clocks,
+    tell: clocks === null && target.identity !== null ? told : null,
+    quietMs: clocks === null ? 2 * unloadedMs : unloadedMs >= WAITING_MS ? 1.5 * unloadedMs : 0,
   };
   const key = `${target.name} ${scenario.name}`;
-  const windowMs =
-    session.windowMs.get(key) ?? (await windowFor(turn, { connections, size, unloadedMs, players: session.up.length }));
+  const windowMs = session.windowMs.get(key) ?? (await windowFor(session, turn, { connections, size, unloadedMs }));
   session.windowMs.set(key, windowMs);
-  const rest = restOf(target);
+  /** CPU time between windows. */
+  const rest = { us: 0, ms: 0 };
+  const now = () => clocks && { us: clocks.all.cpuUs(), ms: performance.now() };
+  let since: ReturnType<typeof now> = null;
   return {
     target,
     windowMs,
     play: async (ms = windowMs) => {
-      rest.end();
+      const until = now();
+      rest.us += since && until ? until.us - since.us : 0;
+      rest.ms += since && until ? until.ms - since.ms : 0;
       const played = await playWindow(turn, ms);
-      rest.begin();
+      since = now();
       return played;
     },
     end: async () => {
-      const bytes = generator.sent();
-      const output = JSON.parse(await generator.end());
-      const isByK6 = isSequence(session.manifest.plan.workload, endpoint);
-      const seen = isByK6 ? k6.toLoad(output) : fortio.toLoad(output, { connections: output.NumThreads });
-      const { requests, errors, failed = {}, sockets } = seen;
-      // Of encrypted bytes only their number tells how long a request is.
-      if (isEncrypted(target) && requests > 0 && Number.isFinite(bytes))
-        session.sizes.set(sizeKey(target, endpoint), bytes / requests);
-      return {
-        requests,
-        errors,
-        failed,
-        // The generator itself closes a connection whose request failed.
-        closed: isByK6 ? 0 : Math.max(0, sockets - errors - connections),
-        workPerRequest: sizeAt(session, target, endpoint),
-        restUsPerSecond: rest.usPerSecond(),
-      };
+      const seen = await endOf(session, target, endpoint, generator, connections);
+      return { ...seen, restUsPerSecond: rest.ms > 0 ? (rest.us / rest.ms) * 1e3 : null };
     },
   };
 }
 
+/** Ends a generator. @returns what it saw */
+async function endOf(
+  session: Session,
+  target: Target,
+  endpoint: string,
+  generator: Pausable,
+  connections: number,
+): Promise<Omit<Seen, "restUsPerSecond">> {
+  const bytes = generator.sent();
+  const output = JSON.parse(await generator.end());
+  const isByK6 = isSequence(session.manifest.plan.workload, endpoint);
+  const seen = isByK6 ? k6.toLoad(output) : fortio.toLoad(output, { connections: output.NumThreads });
+  const { requests, errors, failed = {}, sockets, sentPerRequest } = seen;
+  const key = sizeKey(target, endpoint);
+  // Of encrypted bytes only their number tells how long a request is.
+  if (isEncrypted(target) && requests > 0 && Number.isFinite(bytes)) session.sizes.set(key, bytes / requests);
+  if (sentPerRequest && !session.sizes.has(key)) session.sizes.set(key, sentPerRequest);
+  // The generator itself closes a connection whose request failed.
+  const closed = isByK6 ? 0 : Math.max(0, sockets - errors - connections);
+  return { requests, errors, failed, closed, workPerRequest: sizeAt(session, target, endpoint) };
+}
+
 /** Tries one window to see how long answers take under load. @returns the length of the next ones, ms */
 async function windowFor(
+  { up }: Session,
   turn: Turn,
-  {
-    connections,
-    size,
-    unloadedMs,
-    players,
-  }: { connections: number; size: number; unloadedMs: number; players: number },
+  { connections, size, unloadedMs }: Readonly<Record<"connections" | "size" | "unloadedMs", number>>,
 ): Promise<number> {
   const least = turn.clocks === null ? DISTANT_WINDOW_MS : LEAST_WINDOW_MS;
-  const most = Math.min(MOST_WINDOW_MS, MOST_ROUND_MS / players);
+  const most = Math.min(MOST_WINDOW_MS, MOST_ROUND_MS / up.length);
   const { seconds, work } = await playWindow(turn, least);
   const latencyMs = Math.max(unloadedMs, (connections * seconds * 1e3 * size) / Math.max(work, size));
   const wanted = latencyMs * (turn.quietMs > 0 ? WAITING_LATENCIES : WINDOW_LATENCIES);
@@ -195,11 +200,12 @@ export interface Warming {
   readonly mostMs: number;
 }
 
-/** Lets a generator run until its connections are open and so many requests are sent, or the time is up. */
+/** Lets a generator run until its connections are open and so many requests are sent, or the time is up. @param size bytes of a request */
 async function answered(
   { signal }: Session,
   generator: Pausable,
-  { size, connections, requests, mostMs }: Warming & { readonly size: number; readonly connections: number },
+  size: number,
+  { connections, requests, mostMs }: Warming & { readonly connections: number },
 ): Promise<void> {
   const until = async (bytes: number, mostMs: number) => {
     const since = performance.now();
@@ -223,47 +229,58 @@ export async function warmAt(session: Session, target: Target, endpoint: string,
     return void (await session.load(target, endpoint, { connections, seconds }));
   }
   const generator = await startGenerator(session, target, endpoint, connections);
-  const size = sizeAt(session, target, endpoint);
   try {
-    await answered(session, generator, { size, connections, requests, mostMs });
+    await answered(session, generator, sizeAt(session, target, endpoint), { ...warming, connections });
   } finally {
     await generator.end().catch(() => {});
   }
 }
 
-/** CPU time of a server between its windows. */
-function restOf({ clocks }: Target) {
-  let [us, ms] = [0, 0];
-  let since: { us: number; at: number } | null = null;
-  return {
-    begin() {
-      if (clocks) since = { us: clocks.all.cpuUs(), at: performance.now() };
-    },
-    end() {
-      if (!since || !clocks) return;
-      us += clocks.all.cpuUs() - since.us;
-      ms += performance.now() - since.at;
-    },
-    usPerSecond: () => (ms > 0 ? (us / ms) * 1e3 : null),
-  };
+/** Of warm-up per request: heavier requests, of which fewer are enough, are not waited for longer. */
+const WARM_MS = 0.12;
+/** Part of the warm-up of other endpoints than the first. */
+const OTHERS = 0.3;
+
+/**
+ * Every server answers at every route, one server after the other, so that what an endpoint costs does not depend on which
+ * others were measured before. On the cores where it is measured: after a warm-up on more of them, V8 compiles again.
+ */
+export async function warmAll(session: Session, targets: readonly Target[]): Promise<void> {
+  const { warmRequests } = session.manifest.plan.amount;
+  for (const target of targets) {
+    session.progress.now(`${target.name}: warm-up`);
+    for (const [endpoint, part] of routesOf(session.manifest.plan, target)) {
+      const requests = Math.ceil(warmRequests * part);
+      await session.warm(session, target, endpoint, { requests, mostMs: WARM_MS * requests });
+    }
+  }
+}
+
+/** Of ours one endpoint of each route, and what others are asked; with the part of the warm-up that each has. */
+function routesOf(plan: Plan, { identity }: Target): (readonly [endpoint: string, part: number])[] {
+  const { warmed, endpoints: usual } = WORKLOADS[plan.workload];
+  const asked = endpointsOf(plan);
+  if (identity === null) return asked.map((endpoint, i) => [endpoint, i === 0 ? 1 : OTHERS]);
+  const others = asked.filter((endpoint) => !(usual as readonly string[]).includes(endpoint));
+  return [...Object.entries(warmed), ...others.map((endpoint) => [endpoint, OTHERS] as const)];
 }
 
 /** A generator that cannot be paused, as at a fixed rate or on another machine: each window is a slice. */
-async function startRuns(session: Session, { restart, scenario, target }: Game): Promise<Player> {
+async function startRuns(session: Session, game: Game): Promise<Player> {
+  const { scenario, target } = game;
   const { soloSeconds } = session.manifest.plan.amount;
   await calibrate(session, target, scenario.endpoint);
-  let [requests, errors] = [0, 0];
+  const seen = { requests: 0, errors: 0, failed: {}, closed: 0, workPerRequest: 1, restUsPerSecond: null };
   return {
     target,
     windowMs: soloSeconds * 1e3,
     async play() {
-      const { slice, databaseUs, poolerUs } = await solo(session, restart, scenario, target);
-      requests += slice.requests;
-      errors += slice.errors;
-      const { cpuUsPerRequest, seconds } = slice;
-      const cpuUs = cpuUsPerRequest && cpuUsPerRequest * slice.requests;
-      return { seconds, work: slice.requests, cpuUs, databaseUs, poolerUs };
+      const { slice, databaseUs, poolerUs } = await solo(session, game);
+      const { requests, errors, cpuUsPerRequest, seconds } = slice;
+      seen.requests += requests;
+      seen.errors += errors;
+      return { seconds, work: requests, cpuUs: cpuUsPerRequest && cpuUsPerRequest * requests, databaseUs, poolerUs };
     },
-    end: async () => ({ requests, errors, failed: {}, closed: 0, workPerRequest: 1, restUsPerSecond: null }),
+    end: async () => seen,
   };
 }

@@ -5,10 +5,10 @@ import type { TargetSpec } from "../ask/targets.ts";
 import { openEngine } from "../host/engine.ts";
 import { takeFingerprint } from "../host/machine/fingerprint.ts";
 import { errorOf } from "../judge/turns.ts";
-import { appendWindows, type Window } from "../keep/windows.ts";
+import { appendWindows, type Window } from "../keep/slices.ts";
 import { endpointsOf, isPaused, orderOf, type Plan, randomOf, type Scenario } from "../plan/plan.ts";
 import { calibrateGenerator } from "./calibrate.ts";
-import type { Player, Seen } from "./players.ts";
+import { type Game, type Player, type Seen, warmAll } from "./players.ts";
 import { remark, type Session, sizeKey } from "./session.ts";
 import { solo } from "./solo.ts";
 import { openStores } from "./stores/stores.ts";
@@ -17,7 +17,6 @@ import { startContainer } from "./targets/container.ts";
 import { readIdentity, type Target } from "./targets/target.ts";
 import { attach } from "./targets/url.ts";
 import type { Played } from "./turns.ts";
-import { warmAll } from "./warm.ts";
 
 /** Before the first restart and after each, while nothing is loaded. */
 export async function lookAtMachine({ manifest, progress, signal }: Session, restart: number): Promise<void> {
@@ -37,7 +36,7 @@ export async function measureRestart(session: Session, restart: number, scenario
     inTurn(plan, restart, specs),
     async (targets) => {
       await warmAll(session, targets);
-      for (const scenario of orderOf(plan, restart, scenarios)) await measureScenario(session, restart, scenario);
+      for (const scenario of orderOf(plan, restart, scenarios)) await measureScenario(session, { restart, scenario });
     },
     restart,
   );
@@ -114,28 +113,34 @@ async function startOf(session: Session, spec: TargetSpec): Promise<Target> {
 /** Servers close connections that are idle for longer, Node after 5 s: until all generators run, those that do get a window now and then. */
 const MOST_REST_MS = 2_000;
 
-async function measureScenario(session: Session, restart: number, scenario: Scenario): Promise<void> {
-  const { manifest, progress } = session;
-  const alive = session.up.filter(({ name }) => !hasFailed(session, restart, scenario, name));
+type At = Omit<Game, "target">;
+
+async function measureScenario(session: Session, at: At): Promise<void> {
+  const { restart, scenario } = at;
+  const { plan } = session.manifest;
+  const now = (what: string) => session.progress.now(`restart ${restart} ${scenario.name}: ${what}`);
+  const alive = session.up.filter(({ name }) => !hasFailed(session, at, name));
   const players: Player[] = [];
   let since = session.now();
   try {
-    progress.now(`restart ${restart} ${scenario.name}: warm-up`);
-    for (const target of randomOf(manifest.plan.seed, restart).shuffle(alive)) {
-      const player = await attempt(session, restart, scenario, target, () =>
-        session.player(session, { restart, scenario, target }),
-      );
+    now("warm-up");
+    for (const target of randomOf(plan.seed, restart).shuffle(alive)) {
+      const player = await attempt(session, { ...at, target }, session.player);
       if (player) players.push(player);
-      if (session.now() - since > MOST_REST_MS && isPaused(manifest.plan, scenario)) {
+      if (session.now() - since > MOST_REST_MS && isPaused(plan, scenario)) {
         for (const one of players) await one.play();
         since = session.now();
       }
     }
-    progress.now(`restart ${restart} ${scenario.name}: turns`);
-    const played = await playRounds(session, restart, scenario, players);
-    await keepTurns(session, restart, scenario, played);
-    if (isPaused(manifest.plan, scenario))
-      await sliceEach(session, restart, slicedAs(session, scenario, played), players);
+    now("turns");
+    const played = await playRounds(session, at, players);
+    await keepTurns(session, at, played);
+    const sliced = slicedAs(session, scenario, played);
+    for (const { target } of isPaused(plan, scenario) ? players : []) {
+      if (!session.up.includes(target)) continue;
+      now(`${target.name} without a pause`);
+      await attempt(session, { restart, scenario: sliced, target }, solo);
+    }
   } finally {
     // What was interrupted, or failed, leaves no generator, and nothing that one has created.
     await Promise.all(players.map((player) => player.end().catch(() => {})));
@@ -143,29 +148,12 @@ async function measureScenario(session: Session, restart: number, scenario: Scen
   session.save();
 }
 
-async function sliceEach(
-  session: Session,
-  restart: number,
-  scenario: Scenario,
-  players: readonly Player[],
-): Promise<void> {
-  for (const { target } of players) {
-    if (!session.up.includes(target)) continue;
-    session.progress.now(`restart ${restart} ${scenario.name}: ${target.name} without a pause`);
-    await attempt(session, restart, scenario, target, () => solo(session, restart, scenario, target));
-  }
-}
-
 /** A scenario at the rate of its slices, which stays the same in all restarts. */
-function slicedAs(
-  { manifest: { plan }, rates, sizes }: Session,
-  scenario: Scenario,
-  { players, rounds }: Rounds,
-): Scenario {
+function slicedAs({ manifest: { plan }, rates, sizes }: Session, scenario: Scenario, played: Rounds): Scenario {
   if (plan.latencyAt === undefined) return scenario;
-  const answered = players.map(({ target }) => {
+  const answered = played.players.map(({ target }) => {
     const size = sizes.get(sizeKey(target, scenario.endpoint)) ?? 1;
-    const windows = rounds.flatMap((round) => round.get(target.name) ?? []);
+    const windows = played.rounds.flatMap((round) => round.get(target.name) ?? []);
     return (
       windows.reduce((sum, { work }) => sum + work, 0) / size / windows.reduce((sum, { seconds }) => sum + seconds, 0)
     );
@@ -179,7 +167,7 @@ function slicedAs(
 const MOST_ERRORS = 0.01;
 
 /** Whether a target could not answer fewer connections in the same restart. */
-const hasFailed = ({ slices }: Session, restart: number, { endpoint, level }: Scenario, name: string): boolean =>
+const hasFailed = ({ slices }: Session, { restart, scenario: { endpoint, level } }: At, name: string): boolean =>
   level?.unit === "connections" &&
   slices.some(
     (one) =>
@@ -193,46 +181,33 @@ const hasFailed = ({ slices }: Session, restart: number, { endpoint, level }: Sc
 /** @returns null if the target is gone, which is then left out. @throws any other failure */
 async function attempt<T>(
   session: Session,
-  restart: number,
-  scenario: Scenario,
-  target: Target,
-  use: () => Promise<T>,
+  game: Game,
+  use: (session: Session, game: Game) => Promise<T>,
 ): Promise<T | null> {
   try {
-    return await use();
+    return await use(session, game);
   } catch (error) {
-    if (session.signal.aborted || !(error instanceof UsageError)) throw error;
-    const reason = await goneReason(session, target);
-    if (reason === null) throw error;
-    await leave(session, restart, scenario, target, reason);
+    if (session.signal.aborted || !(error instanceof UsageError) || !(await isGone(session, game))) throw error;
     return null;
   }
 }
 
-/** @returns why a target no longer answers; null if it answers. */
-async function goneReason({ signal }: Session, target: Target): Promise<string | null> {
-  const ended = target.ended();
-  if (ended !== null) return ended;
-  return readIdentity(target.url, signal, isInsecure(target.spec)).then(
-    () => null,
-    (error: Error) => error.message,
-  );
-}
-
-/** A target that is gone is named and left out; the others go on. @throws UsageError if there are none */
-async function leave(
-  session: Session,
-  restart: number,
-  scenario: Scenario,
-  target: Target,
-  reason: string,
-): Promise<void> {
-  const { manifest, progress } = session;
+/** Whether a target no longer answers; it is then named and left out, and the others go on. @throws UsageError if there are none */
+async function isGone(session: Session, { restart, scenario, target }: Game): Promise<boolean> {
+  const { manifest, progress, signal } = session;
+  const ask = () =>
+    readIdentity(target.url, signal, isInsecure(target.spec)).then(
+      () => null,
+      (error: Error) => error.message,
+    );
+  const reason = target.ended() ?? (await ask());
+  if (reason === null) return false;
   manifest.left.push({ name: target.name, restart, scenario: scenario.name, reason });
   await stop(session, target);
   const text = `${target.name} is gone at ${scenario.name} in restart ${restart}: ${reason}`;
   if (session.up.length === 0) throw new UsageError(text);
   progress.say(text);
+  return true;
 }
 
 /** Fewer rounds than this say too little; more are worth less than another restart. */
@@ -244,18 +219,26 @@ const FIRST_PART = 0.25;
 /** Rounds go on until levels are known to about so much, ln scale: collectors and compilers burst into windows of light requests. */
 const ENOUGH = 0.025;
 
-async function playRounds(session: Session, restart: number, scenario: Scenario, players: Player[]): Promise<Rounds> {
+interface Rounds {
+  readonly players: readonly Player[];
+  /** What each did, by its name. */
+  readonly rounds: readonly ReadonlyMap<string, Played>[];
+  /** How many of them do not count. */
+  readonly first: number;
+}
+
+async function playRounds(session: Session, at: At, players: Player[]): Promise<Rounds> {
   const { plan } = session.manifest;
-  const wanted = roundsFor(plan, scenario, players);
-  const order = randomOf(plan.seed, 1_000 * restart + plan.scenarios.indexOf(scenario));
+  const wanted = roundsFor(plan, at.scenario, players);
+  const order = randomOf(plan.seed, 1_000 * at.restart + plan.scenarios.indexOf(at.scenario));
   const rounds: ReadonlyMap<string, Played>[] = [];
   const first = Math.floor(wanted * FIRST_PART);
   const isEnough = () =>
-    !isPaused(plan, scenario) ||
+    !isPaused(plan, at.scenario) ||
     rounds.length >= MOST_ROUNDS ||
     errorOf(costsOf(rounds.slice(first), players)) < ENOUGH;
   while (rounds.length < wanted || !isEnough())
-    rounds.push(await playRound(session, restart, scenario, order.shuffle(players), players));
+    rounds.push(await playRound(session, at, order.shuffle(players), players));
   return { players, rounds, first };
 }
 
@@ -266,7 +249,7 @@ function roundsFor(plan: Plan, scenario: Scenario, players: readonly Player[]): 
 }
 
 /** ln cost of each player, round by round. */
-const costsOf = (rounds: readonly ReadonlyMap<string, Played>[], players: readonly Player[]) =>
+const costsOf = (rounds: Rounds["rounds"], players: readonly Player[]) =>
   players.map(({ target: { name } }) =>
     rounds.map((round) => {
       const { cpuUs, seconds, work } = round.get(name) as Played;
@@ -277,76 +260,48 @@ const costsOf = (rounds: readonly ReadonlyMap<string, Played>[], players: readon
 /** One window for each. One that is gone is taken out of `players`, and its windows with it. */
 async function playRound(
   session: Session,
-  restart: number,
-  scenario: Scenario,
+  at: At,
   order: readonly Player[],
   players: Player[],
-): Promise<ReadonlyMap<string, Played>> {
+): Promise<Rounds["rounds"][number]> {
   const round = new Map<string, Played>();
   for (const player of order) {
     session.signal.throwIfAborted();
-    const { target } = player;
-    if (!players.includes(player)) continue;
     const played = await player.play();
-    if (played.work === 0) {
-      const reason = await goneReason(session, target);
-      if (reason !== null) {
-        players.splice(players.indexOf(player), 1);
-        await player.end().catch(() => {});
-        await leave(session, restart, scenario, target, reason);
-        continue;
-      }
-    }
-    round.set(target.name, played);
+    if (played.work === 0 && (await isGone(session, { ...at, target: player.target }))) {
+      players.splice(players.indexOf(player), 1);
+      await player.end().catch(() => {});
+    } else round.set(player.target.name, played);
   }
   return round;
 }
 
-interface Rounds {
-  readonly players: readonly Player[];
-  readonly rounds: readonly ReadonlyMap<string, Played>[];
-  /** How many of them do not count. */
-  readonly first: number;
-}
-
 /** Says what failing answers are, once for each target and scenario. */
-async function remarkFailures(
-  session: Session,
-  target: Target,
-  { name, endpoint }: Scenario,
-  { requests, errors, failed }: Pick<Seen, "requests" | "errors" | "failed">,
-): Promise<void> {
+async function remarkFailures(session: Session, game: Game, { requests, errors, failed }: Seen): Promise<void> {
+  const { target, scenario } = game;
   const statuses = Object.entries(failed).map(([status, n]) => `${status} × ${n}`);
-  const isUp = session.up.includes(target) && !isSequence(session.manifest.plan.workload, endpoint);
-  const example = isUp ? await firstFailure(target, endpoint, session.signal) : null;
+  const isUp = session.up.includes(target) && !isSequence(session.manifest.plan.workload, scenario.endpoint);
+  const example = isUp ? await firstFailure(target, scenario.endpoint, session.signal) : null;
   const all = [...statuses, ...(example === null ? [] : [`e.g. ${example}`])].join(", ");
-  const about = `${target.name} at ${name}: `;
+  const about = `${target.name} at ${scenario.name}: `;
   remark(session, about, `${about}${errors} of ${requests} requests failed${all && `: ${all}`}`);
 }
 
-async function keepTurns(session: Session, restart: number, scenario: Scenario, of: Rounds): Promise<void> {
+async function keepTurns(session: Session, at: At, { players, rounds, first }: Rounds): Promise<void> {
   const { manifest, results } = session;
-  const { players, rounds, first } = of;
   const all: Window[] = [];
   // At once, because the last would have lost its connections until it is its turn.
-  const ends = await Promise.all(players.map(async (player) => ({ player, ...(await player.end()) })));
-  for (const { player, requests, errors, failed, closed, workPerRequest, restUsPerSecond } of ends) {
-    const { target } = player;
-    const common = { restart, scenario: scenario.name, name: target.name };
-    if (errors > 0) await remarkFailures(session, target, scenario, { requests, errors, failed });
+  const ends = await Promise.all(players.map(async (player) => ({ ...player, seen: await player.end() })));
+  for (const { target, windowMs, seen } of ends) {
+    const { closed, workPerRequest, ...counted } = seen;
+    const common = { restart: at.restart, scenario: at.scenario.name, name: target.name };
+    if (seen.errors > 0) await remarkFailures(session, { ...at, target }, seen);
     if (closed > 0) {
       const about = `${target.name} closes its connections`;
-      const each = Math.max(1, Math.round(requests / closed));
+      const each = Math.max(1, Math.round(seen.requests / closed));
       remark(session, about, `${about}, one in about ${each} requests; opening them again is part of what is measured`);
     }
-    manifest.turns.push({
-      ...common,
-      windowMs: player.windowMs,
-      requests,
-      errors,
-      failed,
-      restUsPerSecond,
-    });
+    manifest.turns.push({ ...common, windowMs, ...counted });
     for (const [n, round] of rounds.entries()) {
       const { work, ...played } = round.get(target.name) as Played;
       const counts = Number(n >= first);

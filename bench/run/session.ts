@@ -1,7 +1,5 @@
-import { createHash } from "node:crypto";
-import { createReadStream, existsSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { hostname } from "node:os";
-import { pipeline } from "node:stream/promises";
 import { UsageError } from "../../shared/errors.ts";
 import { isSequence } from "../ask/endpoints.ts";
 import { isHere } from "../ask/targets.ts";
@@ -9,23 +7,34 @@ import { run as runCommand } from "../host/command.ts";
 import { commitOf } from "../host/commit.ts";
 import { type Cores, moveTo, splitCores } from "../host/cores.ts";
 import type { Engine } from "../host/engine.ts";
+import { digestOf } from "../host/folders.ts";
 import { readMachine } from "../host/machine/identity.ts";
 import { runFile, shortJson, writeWhole } from "../keep/files.ts";
 import { type Manifest, manifestOf } from "../keep/manifest.ts";
 import { checkResults } from "../keep/results.ts";
-import { PROTOCOL, readSlices, type Slice } from "../keep/slices.ts";
-import { readWindows, type Window } from "../keep/windows.ts";
+import { PROTOCOL, readSlices, readWindows, type Slice, type Window } from "../keep/slices.ts";
 import { findAgents, loadFrom } from "../load/agents.ts";
 import { type Load, type LoadOptions, load } from "../load/fortio.ts";
 import { loadSequence } from "../load/k6.ts";
 import type { Plan } from "../plan/plan.ts";
 import { startPlayer, warmAt } from "./players.ts";
-import type { Progress } from "./progress.ts";
 import { pgbouncerVersion } from "./stores/pooler.ts";
 import type { Stores } from "./stores/stores.ts";
 import { askedAt } from "./targets/answers.ts";
 import { start } from "./targets/local.ts";
 import type { Target } from "./targets/target.ts";
+
+/** What runs now, and what is to be said; how that is shown is not a matter of the run. */
+export interface Progress {
+  now(what: string): void;
+  /** @param seconds of the run that are behind us */
+  at(seconds: number): void;
+  /** Prints a line that stays. */
+  say(line: string): void;
+  /** Shows a text in place of the last one. */
+  redraw(text: string): void;
+  stop(): void;
+}
 
 /** Says a remark about the run, unless one that begins with `about` was said before. */
 export function remark({ manifest, progress }: Session, about: string, text: string): void {
@@ -38,15 +47,12 @@ export function remark({ manifest, progress }: Session, about: string, text: str
 export const sizeKey = ({ name }: Pick<Target, "name">, endpoint: string): string => `${name} ${endpoint}`;
 
 /** What all parts of one run share. */
-export interface Session {
+export interface Session extends AsyncDisposable {
   readonly manifest: Manifest;
-  /** results.csv, or the file of --results. */
   readonly results: string;
   readonly signal: AbortSignal;
   readonly progress: Progress;
-  /** Writes the manifest. */
   save(): void;
-  /** Rows of the run so far. */
   readonly slices: Slice[];
   readonly windows: Window[];
   /** Loads a server at an endpoint: by a fortio or k6 process, or from several machines. */
@@ -60,7 +66,6 @@ export interface Session {
   engine: Engine | null;
   /** Where servers keep content items, from the first of them on. */
   stores: Stores | null;
-  /** Targets that are up. */
   up: readonly Target[];
   /** Target and endpoint -> bytes of one request. */
   readonly sizes: Map<string, number>;
@@ -70,8 +75,10 @@ export interface Session {
   readonly rates: Map<string, number>;
 }
 
-/** What a run keeps open until it ends, besides its targets. */
-export async function closeSession({ progress, engine, stores }: Session): Promise<void> {
+/** What a run keeps open until it ends, besides its targets; `await using` does it at the end of a block. */
+export async function closeSession(session: Session): Promise<void> {
+  const { progress, engine, stores } = session;
+  Object.assign(session, { engine: null, stores: null });
   progress.stop();
   await Promise.all([engine?.close(), stores?.close()]);
 }
@@ -145,11 +152,12 @@ function sessionOf(
   known: Pick<Session, "manifest" | "results" | "slices" | "windows" | "progress" | "signal">,
 ): Session {
   const { manifest, results, signal } = known;
+  const sizes: Session["sizes"] = new Map();
   // This process reads clocks and pauses generators: it must not take the servers' time.
   if (manifest.cores) moveTo(manifest.cores.generator, process.pid);
   return {
     ...known,
-    load: generatorOf(manifest, signal),
+    load: generatorOf(manifest, sizes, signal),
     start,
     player: startPlayer,
     warm: warmAt,
@@ -157,21 +165,27 @@ function sessionOf(
     engine: null,
     stores: null,
     up: [],
-    sizes: new Map(),
+    sizes,
     windowMs: new Map(),
     rates: new Map(),
     save: () => writeWhole(runFile(results, manifest.run, "json"), `${shortJson(manifest)}\n`),
+    [Symbol.asyncDispose]() {
+      return closeSession(this);
+    },
   };
 }
 
 /** A fortio or k6 process for each load, or agents. */
-function generatorOf({ plan, cores }: Manifest, signal: AbortSignal): Session["load"] {
+function generatorOf({ plan, cores }: Manifest, sizes: Session["sizes"], signal: AbortSignal): Session["load"] {
   const found = plan.agents.length > 0 ? findAgents(plan.agents, signal) : null;
   found?.catch(() => {}); // said when the first load asks for them
   return async (target, endpoint, options) => {
     const on = cores?.generator;
-    if (isSequence(plan.workload, endpoint))
-      return loadSequence({ url: target.url, scale: plan.scale }, options, on, signal);
+    if (isSequence(plan.workload, endpoint)) {
+      const seen = await loadSequence({ url: target.url, scale: plan.scale }, options, on, signal);
+      sizes.set(sizeKey(target, endpoint), seen.sentPerRequest);
+      return seen;
+    }
     const asked = askedAt(target, endpoint, plan.workload);
     return found ? loadFrom(await found, asked.url, options, signal) : load(asked, options, on, signal);
   };
@@ -183,6 +197,7 @@ async function environment(): Promise<Record<string, unknown>> {
       ({ stdout }) => stdout.trim() || null,
       () => null,
     );
+  const data = process.env.DB_FILE || "data.db";
   const [node, fortio, k6, commit] = await Promise.all([
     ask("node", "--version"),
     ask("fortio", "version"),
@@ -196,13 +211,6 @@ async function environment(): Promise<Record<string, unknown>> {
     k6: k6?.split(" ")[1] ?? null,
     pgbouncer: pgbouncerVersion(),
     commit,
-    dataSha256: await digest(process.env.DB_FILE || "data.db"),
+    dataSha256: existsSync(data) ? await digestOf(data) : null,
   };
-}
-
-async function digest(file: string): Promise<string | null> {
-  if (!existsSync(file)) return null;
-  const hash = createHash("sha256");
-  await pipeline(createReadStream(file), hash);
-  return hash.digest("hex");
 }

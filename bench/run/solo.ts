@@ -1,18 +1,17 @@
 /** Slices: one server alone, without a pause, for its latencies, errors and memory. */
 import { hostname } from "node:os";
 import { UsageError } from "../../shared/errors.ts";
-import type { Identity } from "../../shared/identity.ts";
 import { WORKLOADS } from "../ask/endpoints.ts";
 import { parseCpuList } from "../host/cores.ts";
 import { verdictOf } from "../judge/verdict.ts";
 import { appendSlices, PROTOCOL, type Slice } from "../keep/slices.ts";
 import type { Load, LoadOptions, StepLoad } from "../load/fortio.ts";
 import { merge } from "../load/histogram.ts";
-import type { Plan, Scenario } from "../plan/plan.ts";
-import { type Session, sizeKey } from "./session.ts";
-import { watchWaits } from "./stores/waits.ts";
+import type { Game } from "./players.ts";
+import type { Session } from "./session.ts";
+import { type Waits, watchWaits } from "./stores/waits.ts";
 import { isStartedHere, type Target } from "./targets/target.ts";
-import { minus, readClocks } from "./turns.ts";
+import { type Played, readClocks } from "./turns.ts";
 import { type Usage, watch, watchCores } from "./usage.ts";
 
 /** Part of the time of a slice in which all of several agents must have run. */
@@ -25,62 +24,50 @@ const connectionsAt = (rate: number, most: number, seconds: number): number =>
   Math.max(1, Math.min(most, Math.floor((rate * seconds) / LEAST_SENDS)));
 
 /** One slice, and what its database and pooler used meanwhile. */
-export interface Solo {
+export interface Solo extends Pick<Played, "databaseUs" | "poolerUs"> {
   readonly slice: Slice;
-  readonly databaseUs: number | null;
-  readonly poolerUs: number | null;
 }
 
 /** @param seconds the plan's, if absent; likewise what the scenario says */
 export async function solo(
   session: Session,
-  restart: number,
-  scenario: Scenario,
-  target: Target,
+  game: Game,
   seconds = session.manifest.plan.amount.soloSeconds,
 ): Promise<Solo> {
   const { manifest } = session;
-  const { rate, endpoint } = scenario;
-  const calibration = manifest.calibration[target.name]?.[endpoint];
-  const connections = rate === null ? scenario.connections : connectionsAt(rate, scenario.connections, seconds);
-  const options = { connections, seconds, rate: rate ?? undefined, resolutionSeconds: calibration?.resolutionSeconds };
+  const { target } = game;
+  const { rate, endpoint, connections: most } = game.scenario;
+  const { unloadedMs = null } = manifest.calibration[target.name]?.[endpoint] ?? {};
+  // 100 to 1,000 of the finest buckets from 0 to a latency under load, which is above the unloaded one.
+  const resolutionSeconds = 10 ** Math.floor(Math.log10(Math.max(unloadedMs ?? 0, 1) / 1e5));
+  const connections = rate === null ? most : connectionsAt(rate, most, seconds);
+  const options = { connections, seconds, rate: rate ?? undefined, resolutionSeconds };
   const waited = target.databaseUrl === null ? null : await watchWaits(target.databaseUrl);
-  const before = readClocks(target.clocks);
+  const used = readClocks(target.clocks);
   let one: Loaded;
-  let waits: Awaited<ReturnType<NonNullable<typeof waited>>> | undefined;
+  let waits: Waits | null | undefined;
   try {
     one = await loaded(session, target, endpoint, options);
   } finally {
     waits = await waited?.();
   }
-  const after = readClocks(target.clocks);
-  if (one.load.sentPerRequest) session.sizes.set(sizeKey(target, endpoint), one.load.sentPerRequest);
+  const { databaseUs, poolerUs } = used();
+  const { load, usage } = one;
+  const seen = { ...sliceOf(session, game, one), ...waits, connections };
   const verdict = verdictOf({
-    ...one.load,
-    ...one.usage,
-    taken: one.taken,
+    ...seen,
+    refused: load.refused,
+    throttled: usage.throttled,
+    dropped: load.dropped ?? null,
     isStartedHere: isStartedHere(target),
-    connections,
-    dropped: one.load.dropped ?? null,
-    targetRate: rate,
     generatorCores: manifest.cores ? parseCpuList(manifest.cores.generator).length : navigator.hardwareConcurrency,
     ceiling: manifest.ceiling,
-    unloadedMs: calibration?.unloadedMs ?? null,
+    unloadedMs,
     lineBytesPerSecond: manifest.lineBytesPerSecond[target.name] ?? null,
   });
-  const slice: Slice = {
-    ...fieldsOf(session, restart, scenario, target, one),
-    ...waits,
-    verdict,
-    connections,
-    step: null,
-  };
-  keep(session, slice, one.load);
-  return {
-    slice,
-    databaseUs: minus(after.databaseUs, before.databaseUs),
-    poolerUs: minus(after.poolerUs, before.poolerUs),
-  };
+  const slice = { ...seen, verdict };
+  keep(session, slice, load);
+  return { slice, databaseUs, poolerUs };
 }
 
 interface Loaded {
@@ -141,22 +128,15 @@ const seenBy = ({ requests, errors, averageMs, maxMs, percentilesMs }: StepLoad,
   maxMs,
 });
 
-const driverOf = ({ workload }: Plan, { driver, store }: Identity) =>
-  WORKLOADS[workload].store ? store.driver : `${driver.name} ${driver.sqlite}`;
-
+/** Name and version of what a server is made of, as far as it says them. */
 const version = (of: { name: string; version: string | null } | undefined) =>
   of ? [of.name, of.version].join(" ").trim() : null;
 
-/** What slices of all kinds have. */
-function fieldsOf(
-  session: Session,
-  restart: number,
-  scenario: Scenario,
-  target: Target,
-  { load, usage, taken }: Loaded,
-) {
-  const { manifest, slices } = session;
+/** A slice but for its verdict, its connections and what its database waited for. */
+function sliceOf({ manifest, slices }: Session, game: Game, { load, usage, taken }: Loaded) {
+  const { restart, scenario, target } = game;
   const { identity, spec } = target;
+  const { store } = WORKLOADS[manifest.plan.workload];
   const choices = spec.kind === "url" ? undefined : spec.choices;
   const { throttled: _, ...used } = usage;
   return {
@@ -165,6 +145,7 @@ function fieldsOf(
     name: target.name,
     endpoint: scenario.endpoint,
     scenario: scenario.name,
+    step: null,
     level: scenario.level?.unit ?? null,
     kind: scenario.rate === null ? ("closed" as const) : ("open" as const),
     targetRate: scenario.rate,
@@ -178,7 +159,7 @@ function fieldsOf(
     protocol: PROTOCOL,
     runtime: version(identity?.runtime),
     framework: version(identity?.framework),
-    driver: identity && driverOf(manifest.plan, identity),
+    driver: identity && (store ? identity.store.driver : `${identity.driver.name} ${identity.driver.sqlite}`),
     workers: identity?.workers ?? null,
     server: choices?.server ?? null,
     chosenDriver: choices?.driver ?? null,

@@ -1,19 +1,13 @@
 /** Turns: one server at a time is loaded for a window, all of them within a second or two, in random order, again and again. */
 import { setTimeout as sleep, setImmediate as yieldOnce } from "node:timers/promises";
 import type { Meter } from "../host/meter.ts";
+import type { Window } from "../keep/slices.ts";
 import type { Pausable } from "../load/pausable.ts";
 
-/** What one server did in one window. */
-export interface Played {
-  /** From the moment its generator ran until what was in flight was answered. */
-  readonly seconds: number;
+/** What one server did in one window, until what was in flight was answered. */
+export interface Played extends Pick<Window, "seconds" | "cpuUs" | "databaseUs" | "poolerUs"> {
   /** What was asked, in the unit of its player: bytes or requests. */
   readonly work: number;
-  /** CPU time; null if it cannot be seen. */
-  readonly cpuUs: number | null;
-  /** Part of `cpuUs` used by its own database and pooler. */
-  readonly databaseUs: number | null;
-  readonly poolerUs: number | null;
 }
 
 /** Clocks of all that works for a server, and of parts of that; null if it has no such part. */
@@ -24,16 +18,17 @@ export interface Clocks {
   readonly pooler: Meter | null;
 }
 
-const READ_NOTHING = { cpuUs: null, databaseUs: null, poolerUs: null };
-
-/** What clocks say at one moment, µs. */
+/** Reads clocks. @returns what reads how far they have moved since, µs; null for those that there are not */
 export function readClocks(clocks: Clocks | null) {
-  if (clocks === null) return READ_NOTHING;
-  const { all, database, pooler } = clocks;
-  return { cpuUs: all.cpuUs(), databaseUs: database?.cpuUs() ?? null, poolerUs: pooler?.cpuUs() ?? null };
+  const read = () => [clocks?.all, clocks?.database, clocks?.pooler].map((meter) => meter?.cpuUs() ?? null);
+  const before = read();
+  return () => {
+    const [cpuUs = null, databaseUs = null, poolerUs = null] = read().map((us, i) => minus(us, before[i] ?? null));
+    return { cpuUs, databaseUs, poolerUs };
+  };
 }
 
-export const minus = (a: number | null, b: number | null): number | null => (a === null || b === null ? null : a - b);
+const minus = (a: number | null, b: number | null): number | null => (a === null || b === null ? null : a - b);
 
 /** How a server is loaded in its windows. */
 export interface Turn {
@@ -49,7 +44,7 @@ export interface Turn {
 /** Loads it for a window, and waits until it rests. */
 export async function playWindow({ generator, clocks, tell, quietMs }: Turn, windowMs: number): Promise<Played> {
   const told = await tell?.();
-  const before = readClocks(clocks);
+  const used = readClocks(clocks);
   const sentBefore = generator.sent();
   const since = performance.now();
   generator.go();
@@ -57,14 +52,13 @@ export async function playWindow({ generator, clocks, tell, quietMs }: Turn, win
   await generator.pause();
   const until = await rested(clocks, quietMs, windowMs);
   const work = generator.sent() - sentBefore;
-  const after = readClocks(clocks);
+  const all = used();
   const said = (await tell?.()) ?? null;
   return {
     seconds: (until - since) / 1e3,
     work,
-    cpuUs: tell ? minus(said, told ?? null) : minus(after.cpuUs, before.cpuUs),
-    databaseUs: minus(after.databaseUs, before.databaseUs),
-    poolerUs: minus(after.poolerUs, before.poolerUs),
+    ...all,
+    ...(tell && { cpuUs: minus(said, told ?? null) }),
   };
 }
 

@@ -1,39 +1,31 @@
 import { type Cores, parseCpuList } from "../host/cores.ts";
 import { throttledMs } from "../host/group.ts";
 import { coresOf, memoryOf, readCores, statOf, switchesOf, TICK_MS, threadTimes } from "../host/proc.ts";
+import type { Slice } from "../keep/slices.ts";
 import type { Load } from "../load/fortio.ts";
 import type { Target } from "./targets/target.ts";
 import type { Clocks } from "./turns.ts";
 
+const FIELDS = [
+  "cpuUsPerRequest",
+  "utilization",
+  "databaseBytes",
+  "rssBytes",
+  "peakRssBytes",
+  "kernelUsPerRequest",
+  "childUsPerRequest",
+  "switchesPerRequest",
+] as const;
+
 /** What a server used during a slice; null if it cannot be seen. */
-export interface Usage {
-  readonly cpuUsPerRequest: number | null;
-  /**
-   * CPU time of its busiest thread ÷ time, or of all its threads ÷ time and the cores they may use, whichever is more: 1
-   * is a server at its limit. From a server that only says its total: that ÷ time and workers.
-   */
-  readonly utilization: number | null;
-  /** Memory of its database, what the processes share counted once (Linux: Pss). */
-  readonly databaseBytes: number | null;
-  /** Of the server alone. */
-  readonly rssBytes: number | null;
-  /** Most resident memory since it was started. */
-  readonly peakRssBytes: number | null;
+export interface Usage extends Pick<Slice, (typeof FIELDS)[number]> {
   /** Part of the slice in which a CPU quota kept it from running. */
   readonly throttled: number | null;
-  /** CPU time that the kernel spent for it, of `cpuUsPerRequest`; of child processes that ended; context switches. */
-  readonly kernelUsPerRequest: number | null;
-  readonly childUsPerRequest: number | null;
-  readonly switchesPerRequest: number | null;
 }
 
-const UNSEEN = {
-  databaseBytes: null,
-  peakRssBytes: null,
-  kernelUsPerRequest: null,
-  childUsPerRequest: null,
-  switchesPerRequest: null,
-};
+const UNSEEN = Object.fromEntries(FIELDS.map((field) => [field, null])) as Readonly<
+  Record<(typeof FIELDS)[number], null>
+>;
 
 /** Requests of a slice, and the one that each connection asks before it. */
 const asked = ({ requests, sockets }: Load) => requests + sockets;

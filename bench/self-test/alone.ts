@@ -1,12 +1,11 @@
 /** Turns beside long looks at each server alone, in the same minutes: whether short windows tell what a server costs alone. */
 import { type Interval, meanInterval } from "../judge/statistics.ts";
 import { costOf, layoutOf, rateOf } from "../judge/turns.ts";
-import type { Window } from "../keep/windows.ts";
+import type { Window } from "../keep/slices.ts";
 import { randomOf, type Scenario } from "../plan/plan.ts";
-import type { Player } from "../run/players.ts";
+import { type Player, warmAll } from "../run/players.ts";
 import { withTargets } from "../run/restart.ts";
 import type { Session } from "../run/session.ts";
-import { warmAll } from "../run/warm.ts";
 
 const LOOK_MS = 2_000;
 const ROUNDS = 10;
@@ -74,8 +73,5 @@ function ratioOf(
         at.value,
       ).measured.find(({ name }) => name === at.server)?.perRestart,
   );
-  return meanInterval(
-    turns.map((ln, i) => Math.exp(ln - (alone[i] as number))),
-    true,
-  );
+  return meanInterval(turns.map((ln, i) => Math.exp(ln - (alone[i] as number))));
 }

@@ -1,6 +1,6 @@
 import { type Gate, gateDeciding, gateOf } from "../judge/gate.ts";
 import type { Outcome } from "../judge/outcomes.ts";
-import { compareUntilDecided } from "../run/pairs.ts";
+import { compareUntilDecided } from "../run/measure.ts";
 import { type Bench, HANDICAP, handicapsOf, pairOf } from "./self-test.ts";
 
 /** What one gate said of two copies of a server, the first of which does more per request. */

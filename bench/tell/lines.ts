@@ -7,14 +7,13 @@ import { meanInterval, median, proportionInterval } from "../judge/statistics.ts
 import type { Capacity, Manifest } from "../keep/manifest.ts";
 import type { Plan } from "../plan/plan.ts";
 import { promiseOf, type Slo } from "../plan/slo.ts";
-import { type Idle, QUOTA } from "../run/idle.ts";
+import type { Idle } from "../run/idle.ts";
 import type { Target } from "../run/targets/target.ts";
 import type { AloneFinding } from "../self-test/alone.ts";
 import type { GateFinding } from "../self-test/gates.ts";
-import type { ScheduleFinding } from "../self-test/schedules.ts";
 import type { Finding } from "../self-test/self-test.ts";
-import { count, percent, ratio, warmingWords } from "./format.ts";
-import { render, renderText } from "./text.ts";
+import { count, percent, ratio } from "./format.ts";
+import { renderText } from "./text.ts";
 
 /** What a plan will do, how long and on which cores. */
 export function describe(plan: Plan, cores: Cores | null): string {
@@ -76,7 +75,7 @@ export function gatesTable(findings: readonly GateFinding[]): string {
   const groups = [...Map.groupBy(findings, ({ handicap }) => handicap)];
   const costs = (all: readonly GateFinding[]): string => {
     const ratios = all.flatMap(({ outcomes }) => outcomes.flatMap(({ logRatios }) => logRatios.map(Math.exp)));
-    return ratios.length < 2 ? "-" : ratio(meanInterval(ratios, true), 3);
+    return ratios.length < 2 ? "-" : ratio(meanInterval(ratios), 3);
   };
   return renderText(
     ["", ...ANSWERS.map((verdict) => `${verdict} (${EXIT[verdict]})`), "median time", "CPU time"],
@@ -100,15 +99,13 @@ export function idleTable(seen: readonly Idle[]): string {
   const rows = [...Map.groupBy(seen, ({ name }) => name)].map(([name, all]) => [
     name,
     cell(all, "startupMs", (ms) => ms.toFixed(0)),
-    cell(all, "startupQuarterMs", (ms) => ms.toFixed(0)),
     cell(all, "rssBytes", mb),
     cell(all, "perThousandBytes", mb),
     cell(all, "cpu", (part) => (part * 100).toFixed(2)),
   ]);
-  const quarter = rows.every((row) => row[2] === "-") ? " (control groups cannot be made here)" : "";
   return [
-    renderText(["", "start ms", `with ${QUOTA} core`, "MB", "MB per 1,000 idle", "CPU % idle"], rows),
-    `Medians of ${startsOf(seen)} starts, with the least and the most${quarter}. Idle: 1,000 connections that each asked once.`,
+    renderText(["", "start ms", "MB", "MB per 1,000 idle", "CPU % idle"], rows),
+    `Medians of ${startsOf(seen)} starts, with the least and the most. Idle: 1,000 connections that each asked once.`,
   ].join("\n\n");
 }
 
@@ -116,17 +113,9 @@ export function idleTable(seen: readonly Idle[]): string {
 const startsOf = (seen: readonly Idle[]): number =>
   Math.max(...[...Map.groupBy(seen, ({ name }) => name).values()].map(({ length }) => length));
 
-/** One line for what one way said of one pair. */
-export function found({ way, server, endpoint, handicap, ratio, outcome, seconds }: Finding): string {
-  const time = seconds === undefined ? "" : `, ${seconds.toFixed(0)} s`;
-  return `${server} ${endpoint} ${handicap > 0 ? `${percent(handicap)} more work` : "A/A"}: ${ratio.toFixed(3)} ${outcome} (${way}${time})`;
-}
-
-/** One line for a server of known cost. */
-export function scheduleLine({ schedule, ratio: of, warming, isRight }: ScheduleFinding): string {
-  const state = warming === null ? "called steady" : `called warming: ${warmingWords(warming)}`;
-  const verdict = isRight === null ? "UNDECIDED" : isRight ? "right" : "WRONG";
-  return `${verdict}: ${schedule}: ${ratio(of, 3)} of what it settles at, ${state}`;
+/** One line for what was said of one pair. */
+export function found({ server, endpoint, handicap, ratio, outcome, seconds }: Finding): string {
+  return `${server} ${endpoint} ${handicap > 0 ? `${percent(handicap)} more work` : "A/A"}: ${ratio.toFixed(3)} ${outcome} (until decided, ${seconds.toFixed(0)} s)`;
 }
 
 /** One line for a server in turns and alone. */
@@ -143,33 +132,28 @@ export const answersTable = ({ name, url, answers }: Target, endpoints: readonly
     }),
   );
 
-/** How often each way of measuring was wrong, with its exact 95 % interval. */
+/** How often turns were wrong, with the exact 95 % interval. */
 export function selfTestTable(findings: readonly Finding[]): string {
   const of = (all: readonly Finding[], wrong: (finding: Finding) => boolean): string => {
     const k = all.filter(wrong).length;
     const { low, high } = proportionInterval(k, all.length);
     return `${k} of ${all.length} (${Math.floor(low * 100)}–${Math.ceil(high * 100)} %)`;
   };
-  const ways = [...Map.groupBy(findings, ({ way }) => way)].map(([way, all]) => {
-    const equal = all.filter(({ handicap }) => handicap === 0);
-    const unequal = all.filter(({ handicap }) => handicap > 0);
-    return {
-      way,
-      "equal, called different": of(equal, ({ outcome }) => outcome !== "same"),
-      "5 % more work, not seen": of(unequal, ({ outcome }) => outcome === "same"),
-      "5 % more work, called faster": of(unequal, ({ outcome }) => outcome === "faster"),
-      "median time": secondsOf(unequal),
-      "its ratios": spreadOf(unequal.map(({ ratio }) => ratio)),
-    };
-  });
-  const heads = Object.keys(ways[0] ?? {}) as (keyof (typeof ways)[0])[];
-  return render(
-    heads.map((head) => ({
-      head,
-      show: (row: (typeof ways)[0]) => row[head],
-      ...(head === "way" && { left: true as const }),
-    })),
-    ways,
+  const [equal, unequal] = [0, 1].map((more) => findings.filter(({ handicap }) => Math.sign(handicap) === more)) as [
+    Finding[],
+    Finding[],
+  ];
+  return renderText(
+    ["equal, called different", "5 % more work, not seen", "5 % more work, called faster", "median time", "ratios"],
+    [
+      [
+        of(equal, ({ outcome }) => outcome !== "same"),
+        of(unequal, ({ outcome }) => outcome === "same"),
+        of(unequal, ({ outcome }) => outcome === "faster"),
+        secondsOf(unequal),
+        spreadOf(unequal.map(({ ratio }) => ratio)),
+      ],
+    ],
   );
 }
 

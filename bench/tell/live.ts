@@ -1,7 +1,6 @@
 import { analyse } from "../judge/tables.ts";
 import type { Manifest } from "../keep/manifest.ts";
-import type { Slice } from "../keep/slices.ts";
-import type { Window } from "../keep/windows.ts";
+import type { Slice, Window } from "../keep/slices.ts";
 import { percent, shortOf } from "./format.ts";
 import { renderText } from "./text.ts";
 

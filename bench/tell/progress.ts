@@ -1,6 +1,6 @@
 import { clearScreenDown, moveCursor } from "node:readline";
 import { SingleBar } from "cli-progress";
-import type { Progress } from "../run/progress.ts";
+import type { Progress } from "../run/session.ts";
 import { percent } from "./format.ts";
 
 /** A bar on a terminal, with the last table above it; a line per step elsewhere. @param seconds that it will take */

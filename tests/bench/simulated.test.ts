@@ -1,23 +1,19 @@
 /** Whole measurements, from the plan to what is said, in simulated time: what noise does to them is known. */
-import { beforeEach, describe, expect, spyOn, test } from "bun:test";
-import { parseTarget, SERVERS, type TargetSpec } from "../../bench/ask/targets.ts";
+import { beforeEach, describe, expect, test } from "bun:test";
+import { type LocalSpec, parseTarget, SERVERS, type TargetSpec } from "../../bench/ask/targets.ts";
 import { median } from "../../bench/judge/statistics.ts";
 import { analyse } from "../../bench/judge/tables.ts";
 import { manifestOf } from "../../bench/keep/manifest.ts";
-import { readSlices } from "../../bench/keep/slices.ts";
-import { readWindows } from "../../bench/keep/windows.ts";
+import { readSlices, readWindows } from "../../bench/keep/slices.ts";
 import { atRates, makePlan, type Plan, unique } from "../../bench/plan/plan.ts";
 import { GATE_SECONDS, PAIR_ENDPOINTS, pairAmount } from "../../bench/plan/presets.ts";
-import { measure } from "../../bench/run/measure.ts";
-import { compareUntilDecided } from "../../bench/run/pairs.ts";
+import { compareUntilDecided, measure } from "../../bench/run/measure.ts";
 import type { Session } from "../../bench/run/session.ts";
 import { testGates } from "../../bench/self-test/gates.ts";
-import { SCHEDULES } from "../../bench/self-test/scheduled.ts";
-import { measureSchedules, scheduledPlan } from "../../bench/self-test/schedules.ts";
 import { type Bench, HANDICAP, selfTest } from "../../bench/self-test/self-test.ts";
-import { gatesTable, scheduleLine, selfTestTable } from "../../bench/tell/lines.ts";
+import { gatesTable, selfTestTable } from "../../bench/tell/lines.ts";
 import { resultsIn, scratch } from "../harness.ts";
-import { type Cost, random, resume, seed, simulate, type World } from "../simulation.ts";
+import { type Cost, resume, seed, simulate, type World } from "../simulation.ts";
 
 const newFile = resultsIn(scratch());
 beforeEach(() => seed(1));
@@ -266,19 +262,14 @@ const spinning: Cost = (spec, endpoint) => {
   return 50 + (more[endpoint.replace(/\/\d+$/, "/:size")] ?? 0);
 };
 
-test("self-test: turns see 5 % more work and no difference where there is none, other ways do not", async () => {
-  const order = spyOn(Math, "random").mockImplementation(random); // of the other ways
-  const findings = await selfTest(benchOf(PAIR_ENDPOINTS, 90, spinning), SERVERS, true, () => {});
-  order.mockRestore();
+test("self-test: turns see 5 % more work, and no difference where there is none", async () => {
+  const findings = await selfTest(benchOf(PAIR_ENDPOINTS, 90, spinning), SERVERS, () => {});
   console.log(selfTestTable(findings));
-  const said = (way: string, handicap: number) =>
-    findings.flatMap((one) => (one.way.startsWith(way) && one.handicap === handicap ? [one.outcome] : []));
-  const times = (outcomes: readonly string[], one: string) => outcomes.filter((outcome) => outcome === one).length;
-  expect(said("turns", 0)).toHaveLength(20);
-  expect(times(said("turns", 0), "same")).toBeGreaterThanOrEqual(18);
-  expect(times(said("turns", HANDICAP), "slower")).toBeGreaterThanOrEqual(18);
-  expect(times(said("one 10", 0), "same")).toBeLessThan(15);
-  expect(times(said("one after", HANDICAP), "slower")).toBeLessThan(15);
+  const said = (more: number, wanted: string) =>
+    findings.filter(({ handicap, outcome }) => handicap === more && outcome === wanted).length;
+  expect(findings).toHaveLength(40);
+  expect(said(0, "same")).toBeGreaterThanOrEqual(18);
+  expect(said(HANDICAP, "slower")).toBeGreaterThanOrEqual(18);
 });
 
 test("gates: of equal commits 2.5 % fail at most, of 5 % more work at most one in ten does not", async () => {
@@ -292,9 +283,23 @@ test("gates: of equal commits 2.5 % fail at most, of 5 % more work at most one i
   expect(verdicts(HANDICAP, "not slower")).toBe(0);
 });
 
+/** Factor of what a request costs by the number of requests so far, and the one that it has for good, or on average. */
+const SCHEDULES: Readonly<Record<string, { readonly settles: number; factor(request: number): number }>> = {
+  flat: { settles: 1, factor: () => 1 },
+  "flat at 1.3": { settles: 1.3, factor: () => 1.3 },
+  "flat at 1.2": { settles: 1.2, factor: () => 1.2 },
+  "down 40 % after 30,000": { settles: 1, factor: (n) => (n < 30_000 ? 1 / 0.6 : 1) },
+  "up 30 % after 60,000": { settles: 1.3, factor: (n) => (n < 60_000 ? 1 : 1.3) },
+  "two plateaus": { settles: 1, factor: (n) => (n < 20_000 ? 2 : n < 50_000 ? 1.4 : 1) },
+  "up 30 % after 120,000": { settles: 1.3, factor: (n) => (n < 120_000 ? 1 : 1.3) },
+  "a saw-tooth that never ends": { settles: 1.2, factor: (n) => 1 + (0.4 * (n % 40_000)) / 40_000 },
+};
+
 describe("servers of known schedule", () => {
   const factorOf = (name: string, n: number) => SCHEDULES[name]?.factor(n) ?? 1;
   const cost: Cost = ({ name }, _, n) => 30 * factorOf(name, n);
+  const specs = Object.keys(SCHEDULES).map((name): LocalSpec => ({ kind: "local", name, command: [], env: {} }));
+  const settlesAt = (name: string) => SCHEDULES[name]?.settles as number;
 
   /** What a server cost in the windows that count, by the number of requests that it had answered. */
   function truth({ windows }: Session, name: string, before: number): number {
@@ -313,18 +318,32 @@ describe("servers of known schedule", () => {
   test.each([15_000, 18_500, 20_000, 32_000, 34_000, 38_000, 40_000, 78_000, 80_000, 130_000])(
     "cost what they do at their age, within 3 %%, or are called warming: %d requests of warm-up",
     async (warmup) => {
-      const plan = scheduledPlan({ connections: 100, minutes: 10, warmup });
+      const options = {
+        ...OPTIONS,
+        preset: "standard",
+        endpoints: ["/plain"],
+        minutes: 10,
+        warmup,
+        once: true,
+      } as const;
+      const plan = { ...makePlan(options, SERVERS), targets: specs };
       const session = await simulate(plan, newFile(), { cost, noise: { ...NOISY, restart: 0.004 } });
-      const findings = await measureSchedules(session);
-      expect(findings).toHaveLength(5);
-      for (const one of findings) {
-        const { schedule, ratio, warming, isRight } = one;
-        const { settles } = SCHEDULES[schedule] as (typeof SCHEDULES)[string];
-        const now = truth(session, schedule, warmup) / settles;
-        const isTrue = Math.abs(ratio.estimate / now - 1) <= 0.03 || (ratio.low <= now && now <= ratio.high);
-        expect([scheduleLine(one), isTrue || warming !== null]).toEqual([expect.any(String), true]);
-        if (Math.abs(now - 1) < 0.001) expect(isRight).not.toBe(false);
-      }
+      await measure(session, { seconds: 600 });
+      const [table] = analyse(session, session.manifest);
+      const wrong = specs.flatMap(({ name }) => {
+        const [flat = ""] = Object.keys(SCHEDULES).filter(
+          (one) => one.startsWith("flat") && settlesAt(one) === settlesAt(name),
+        );
+        const pair = table?.comparison?.pairs.find(({ a, b }) => [a, b].sort().join() === [name, flat].sort().join());
+        if (!pair) return name.startsWith("flat") ? [] : [`${name} is not compared`];
+        const now = truth(session, name, warmup) / settlesAt(name);
+        const { estimate, low, high } = pair.ratio;
+        const shown = pair.a === name ? now : 1 / now;
+        const isTrue = Math.abs(estimate / shown - 1) <= 0.03 || (low <= shown && shown <= high);
+        const isWarming = Boolean(table?.rows.find((row) => row.name === name)?.warming);
+        return isTrue || isWarming ? [] : [`${name}: ${estimate.toFixed(3)}, not ${shown.toFixed(3)}`];
+      });
+      expect(wrong).toEqual([]);
     },
   );
 });

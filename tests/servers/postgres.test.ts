@@ -130,7 +130,7 @@ describeIf(findPrograms() !== null, "PostgreSQL is not installed", "postgres", (
     await one.startServer();
     expect([...(await ask(one.url, "SELECT 1 AS one"))]).toEqual([{ one: 1 }]);
     await one.stopServer();
-    writeFileSync(join(one.folder, "PG_VERSION"), "7\n");
+    writeFileSync(join(one.folder, "data", "PG_VERSION"), "7\n");
     await expect(one.startServer()).rejects.toThrow(
       /^PostgreSQL did not start: .*initialized by PostgreSQL version 7.*$/,
     );
@@ -213,13 +213,11 @@ describeIf(findPrograms() !== null, "PostgreSQL is not installed", "postgres", (
   });
 });
 
-test("without PostgreSQL and Docker, one line names the remedies", async () => {
+test("without PostgreSQL one line names the remedies", async () => {
   const file = script(
     "missing.ts",
     "await startPostgres({ search: [] }).catch((error) => console.log(error.message));",
   );
   const { output } = await finish([process.execPath, file], { PATH: folder });
-  expect(output).toBe(
-    "there is no PostgreSQL: name one by DATABASE_URL, install the package postgresql, or start Docker\n",
-  );
+  expect(output).toBe("there is no PostgreSQL: name one by DATABASE_URL, or install the package postgresql\n");
 });

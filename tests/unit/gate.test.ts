@@ -4,7 +4,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { type Also, failuresOf, gateDeciding, gateOf, verdictBy, worst } from "../../bench/judge/gate.ts";
 import { outcomesOf, type Sides } from "../../bench/judge/outcomes.ts";
 import type { Turns } from "../../bench/keep/manifest.ts";
-import type { Window } from "../../bench/keep/windows.ts";
+import type { Window } from "../../bench/keep/slices.ts";
 import type { Scenario } from "../../bench/plan/plan.ts";
 import {
   failureLine,
@@ -129,6 +129,12 @@ describe("what two targets are to each other", () => {
     expect([one.by, one.isWaiting, one.time?.ratio.estimate]).toEqual(["cpu", true, expect.closeTo(2.2, 1)]);
     expect(gateOf([one], 0.05).verdict).toBe("slower");
     expect(gateOf([{ ...one, isWaiting: false }], 0.05).verdict).not.toBe("slower");
+  });
+
+  test("a window in which the host let nothing be asked does not count", () => {
+    const windows = windowsOf(tenth).map((one, i) => (i === 2 ? { ...one, requests: 0, cpuUs: 0 } : one));
+    const { ratio, time } = outcomeOf(windows);
+    expect([ratio.estimate, time?.ratio.estimate]).toEqual([expect.closeTo(1.1, 2), expect.closeTo(1.1, 2)]);
   });
 
   test("by requests/s if the CPU time of one is not known", () => {

@@ -3,8 +3,7 @@ import { generateMersenne53Randomizer } from "@faker-js/faker";
 import { parseTarget, SERVERS } from "../../bench/ask/targets.ts";
 import { runFile, writeWhole } from "../../bench/keep/files.ts";
 import type { Manifest } from "../../bench/keep/manifest.ts";
-import { appendSlices, PROTOCOL, type Slice } from "../../bench/keep/slices.ts";
-import { appendWindows, type Window } from "../../bench/keep/windows.ts";
+import { appendSlices, appendWindows, PROTOCOL, type Slice, type Window } from "../../bench/keep/slices.ts";
 import { makePlan } from "../../bench/plan/plan.ts";
 import { times } from "./values.ts";
 
@@ -137,7 +136,7 @@ function manifestOf(kept: Kept, servers: readonly Server[], endpoints: readonly 
     machine: {
       ...{ cpu: "Some CPU", vendor: "Some", family: 6, model: 1, stepping: 1, microcode: "0x1", cores: 2 },
       ...{ caches: ["L1d 32 KiB", "L2 1024 KiB"], flags: [], mitigations: { spectre_v2: "Mitigation: IBRS; more" } },
-      ...{ hypervisor: "KVM", kernel: "Linux 6.0", clockSource: "tsc", hugePages: "madvise", governor: null },
+      ...{ hypervisor: "KVM", kernel: "Linux 6.0", hugePages: "madvise", governor: null },
       memoryBytes: 8 * 2 ** 30,
     },
     fingerprints: times(kept.restarts + 1, (restart) => ({
@@ -149,7 +148,7 @@ function manifestOf(kept: Kept, servers: readonly Server[], endpoints: readonly 
       ...{ together: 1.02, stolen: 0.01, others: 0 },
     })),
     ceiling: 200_000,
-    calibration: perServer(() => ({ unloadedMs: 0.1, resolutionSeconds: 1e-5 })),
+    calibration: perServer(() => ({ unloadedMs: 0.1 })),
     ...{ lineBytesPerSecond: {}, stores: {}, capacities: {}, left: [], remarks: [] },
     turns: times(kept.restarts, (i) => i + 1).flatMap((restart) =>
       endpoints.flatMap((scenario) => servers.map(({ name }) => ({ ...turn, restart, scenario, name }))),

@@ -20,7 +20,7 @@ import {
 } from "../../bench/judge/statistics.ts";
 import type { Row, Table } from "../../bench/judge/tables.ts";
 import { costOf, layoutOf } from "../../bench/judge/turns.ts";
-import type { Window } from "../../bench/keep/windows.ts";
+import type { Window } from "../../bench/keep/slices.ts";
 import type { Scenario } from "../../bench/plan/plan.ts";
 import { SERVERS } from "../harness.ts";
 import { present, times } from "./values.ts";
@@ -210,7 +210,7 @@ describe("means of one value per target and restart", () => {
   test("are narrower than each by itself", () => {
     const rows = seeded(15, 10, () => times(4, () => Math.exp(0.1 * jStat.randn())));
     const width = ({ low, high }: { low: number; high: number }) => Math.log(high / low);
-    const alone = mean(rows.map((values) => width(meanInterval(values, true))));
+    const alone = mean(rows.map((values) => width(meanInterval(values))));
     expect(mean(pooledMeans(rows.map(rowOf)).map((one) => width(present(one)))) / alone).toBeLessThan(0.8);
   });
 });

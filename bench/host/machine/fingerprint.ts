@@ -42,16 +42,16 @@ export async function takeFingerprint(cores: Cores | null, signal: AbortSignal):
   const all = [cores.server, cores.generator].flatMap(parseCpuList);
   const at = new Date();
   let ranMs = 0;
-  const probe = async (core: number, ...args: string[]): Promise<unknown> => {
+  const probe = async (core: number, ...args: string[]): Promise<Speed | null> => {
     const command = pinned(String(core), [process.execPath, PROBE, ...args]);
     const { code, stdout, cpuSeconds } = await run(command, { signal });
     ranMs += cpuSeconds * 1e3;
     return code === 0 ? JSON.parse(stdout) : null;
   };
-  const alu = async (core: number) => ((await probe(core, "alu", String(ALU_MS))) as Speed | null)?.aluNs ?? Number.NaN;
+  const alu = async (core: number) => (await probe(core, String(ALU_MS)))?.aluNs ?? Number.NaN;
   const ourUsage = process.cpuUsage();
   const before = readCores(all);
-  const speed = (await probe(all[0] as number)) as Speed | null;
+  const speed = await probe(all[0] as number);
   if (speed === null) return null;
   // One core of each side stands for the others.
   const sides = [all[0], all.at(-1)] as [number, number];

@@ -1,6 +1,6 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { cpus, release, type as system, totalmem } from "node:os";
 import { join } from "node:path";
+import { text as contentOf, names } from "../proc.ts";
 
 /** What a machine is, in detail, because two virtual machines of one name may differ. Null or "" if the machine does not say. */
 export interface Machine {
@@ -19,7 +19,6 @@ export interface Machine {
   readonly mitigations: Readonly<Record<string, string>>;
   readonly hypervisor: string | null;
   readonly kernel: string;
-  readonly clockSource: string | null;
   readonly hugePages: string | null;
   readonly governor: string | null;
   readonly memoryBytes: number;
@@ -46,7 +45,6 @@ export function readMachine(): Machine {
     mitigations: mitigationsIn("/sys/devices/system/cpu/vulnerabilities"),
     hypervisor: [text("/sys/class/dmi/id/sys_vendor"), text("/sys/class/dmi/id/product_name")].join(" ").trim() || null,
     kernel: `${system()} ${release()}`,
-    clockSource: text("/sys/devices/system/clocksource/clocksource0/current_clocksource") || null,
     hugePages: /\[(\w+)\]/.exec(text("/sys/kernel/mm/transparent_hugepage/enabled"))?.[1] ?? null,
     governor: text("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor") || null,
     memoryBytes: totalmem(),
@@ -54,7 +52,7 @@ export function readMachine(): Machine {
 }
 
 function cachesOf(folder: string): string[] {
-  return list(folder)
+  return names(folder)
     .filter((name) => name.startsWith("index"))
     .map((name) => {
       const of = (file: string) => text(join(folder, name, file));
@@ -65,17 +63,10 @@ function cachesOf(folder: string): string[] {
 }
 
 function mitigationsIn(folder: string): Record<string, string> {
-  const states = list(folder).map((name): [string, string] => [name, text(join(folder, name))]);
+  const states = names(folder)
+    .sort()
+    .map((name): [string, string] => [name, text(join(folder, name))]);
   return Object.fromEntries(states.filter(([, state]) => state !== "" && state !== "Not affected"));
 }
 
-const list = (folder: string): string[] => (existsSync(folder) ? readdirSync(folder).sort() : []);
-
-/** The text of a file, or "" if it is missing or cannot be read. */
-function text(file: string): string {
-  try {
-    return readFileSync(file, "utf8").trim();
-  } catch {
-    return "";
-  }
-}
+const text = (file: string): string => contentOf(file).trim();

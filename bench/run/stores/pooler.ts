@@ -8,15 +8,8 @@ import { pinned } from "../../host/cores.ts";
 import { freePort } from "../../host/free-port.ts";
 import { guarded, launch, ownFolder, type Server, unprivileged, untilReady } from "./programs.ts";
 
-export interface Pooler {
-  /** postgres://… of the same database, by the pooler. */
-  readonly url: string;
-  readonly pid: number | null;
-  stop(): Promise<void>;
-}
-
-/** The first version that keeps prepared statements apart unless it is told not to; 1.21 to 1.23 have to be told. */
-const LEAST = [1, 24];
+/** The first versions that keep prepared statements apart unless they are told not to; 1.21 to 1.23 have to be told. */
+const GOOD = ">=1.24.0";
 
 /** @returns its version, null if it is not on PATH. */
 export const pgbouncerVersion = (): string | null =>
@@ -26,9 +19,7 @@ export const pgbouncerVersion = (): string | null =>
 export function needPgbouncer(version = pgbouncerVersion()): void {
   const remedy = "install version 1.24 or later, or leave +pooler out";
   if (version === null) throw new UsageError(`there is no pgbouncer on PATH: ${remedy}`);
-  const [major = 0, minor = 0] = version.split(".").map(Number);
-  const [least, then] = LEAST as [number, number];
-  if (major < least || (major === least && minor < then))
+  if (!Bun.semver.satisfies(version, GOOD))
     throw new UsageError(`pgbouncer ${version} breaks prepared statements of most clients: ${remedy}`);
 }
 
@@ -36,9 +27,9 @@ export function needPgbouncer(version = pgbouncerVersion()): void {
  * Starts pgbouncer on a free port of 127.0.0.1, in transaction mode: a connection of Postgres belongs to a client for one
  * transaction. All else is as it comes (20 connections to Postgres at most), but for how many clients it takes and for the
  * time limit of a statement, which the server's clients would set for each connection.
- * @param database its URL @throws UsageError
+ * @param database its URL @returns its URL by the pooler @throws UsageError
  */
-export async function startPooler(database: string, cores: string | undefined, signal: AbortSignal): Promise<Pooler> {
+export async function startPooler(database: string, cores: string | undefined, signal: AbortSignal) {
   needPgbouncer();
   const { hostname, port, username, password } = new URL(database);
   const user = unprivileged();

@@ -1,10 +1,11 @@
 /** Programs of a run's own that serve until they are stopped, each with a folder that is removed with it: Postgres, a pooler. */
-import { type ChildProcess, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chownSync, readFileSync, rmSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { SQL } from "bun";
 import { UsageError } from "../../../shared/errors.ts";
+import { type Ended, lastLine, run as runCommand, start } from "../../host/command.ts";
 import { folderOnDisk } from "../../host/folders.ts";
 
 const READY_MS = 60_000;
@@ -34,54 +35,50 @@ export function ownFolder(kind: string, user: User | null): string {
   return folder;
 }
 
-/** A program that is up, or starting. */
-export interface Server extends Pick<Program, "ended" | "how" | "output"> {
-  readonly pid: number | null;
+export interface Server {
+  readonly pid: number;
+  /** What it complained of, when it has ended. */
+  readonly ended: Promise<string>;
   stop(): Promise<void>;
 }
 
 /**
- * Starts a program.
- * @param fast ends it without waiting for its clients @param kill what ends it if that does not
+ * Starts a program, in no folder of this process, to which another user may have no access.
+ * @param fast ends it without waiting for its clients
  */
-export function launch(
-  command: readonly string[],
-  user: User | null,
-  fast: NodeJS.Signals,
-  kill?: () => Promise<unknown>,
-): Server {
-  const { child, how, output, ended } = start(command, user);
+export function launch(command: readonly string[], user: User | null, fast: NodeJS.Signals): Server {
+  const child = start(command, { user, cwd: "/" });
+  const ended = child.ended.then(complaintOf);
   const stop = async () => {
     child.kill(fast);
-    const late = (await Promise.race([ended, sleep(STOP_MS, "late", { ref: false })])) === "late";
-    if (late) await (kill ? kill() : child.kill("SIGKILL"));
+    const late = (await Promise.race([ended, sleep(STOP_MS, null, { ref: false })])) === null;
+    if (late) child.kill("SIGKILL");
     await ended;
   };
-  return { pid: child.pid ?? null, ended, how, output, stop };
+  return { pid: child.pid, ended, stop };
 }
 
+/** The line that says most, or how it ended. */
+const complaintOf = ({ code, stderr }: Ended): string => {
+  const errors = stderr.split("\n").filter((line) => /\b(error|FATAL|PANIC|DETAIL):/i.test(line));
+  return errors.at(-1) || lastLine(stderr) || `it ended by ${code ?? "a signal"}`;
+};
+
 /** Waits until what speaks as Postgres answers. @throws UsageError with what it said */
-export async function untilReady(
-  name: string,
-  url: string,
-  { ended, how, output }: Server,
-  signal: AbortSignal,
-): Promise<void> {
+export async function untilReady(name: string, url: string, { ended }: Server, signal: AbortSignal): Promise<void> {
   const deadline = Date.now() + READY_MS;
   while (true) {
     signal.throwIfAborted();
-    if (how() !== null) throw new UsageError(`${name} did not start: ${output() || `it ended by ${how()}`}`);
     const sql = new SQL(url, { max: 1, connectionTimeout: 5 });
     const answer = sql`select 1`.then(
       () => true,
       () => false,
     );
-    const ready = await Promise.race([answer, ended]); // another server may have the port
+    const ready = await Promise.race([ended, answer]); // another server may have the port
     await sql.close({ timeout: 0 });
+    if (typeof ready === "string") throw new UsageError(`${name} did not start: ${ready}`);
     if (ready) return;
-    if (Date.now() > deadline) {
-      throw new UsageError(`${name} accepted no connection within ${READY_MS / 1000} s: ${output()}`);
-    }
+    if (Date.now() > deadline) throw new UsageError(`${name} accepted no connection within ${READY_MS / 1000} s`);
     await sleep(10);
   }
 }
@@ -110,43 +107,6 @@ export function guarded(folder: string): { watch(pid: number | null): void; rele
 
 /** Runs a program to its end. @throws UsageError with what it complained of */
 export async function run(command: readonly string[], user: User | null, signal?: AbortSignal): Promise<void> {
-  signal?.throwIfAborted();
-  const { how, output, ended } = start(command, user, signal);
-  await ended;
-  signal?.throwIfAborted();
-  if (how() !== "0") throw new UsageError(`${command[0]} failed: ${output() || how()}`);
-}
-
-export interface Program {
-  readonly child: ChildProcess;
-  readonly ended: Promise<void>;
-  /** Its exit status, the signal that ended it or why it could not be run; null while it runs. */
-  how(): string | null;
-  /** The last line of what it complained of. */
-  output(): string;
-}
-
-function start(command: readonly string[], user: User | null, signal?: AbortSignal): Program {
-  const [name = "", ...args] = command;
-  // Not in this process's folder, which another user may have no access to.
-  const options = { ...user, ...(signal && { signal }), cwd: "/" };
-  const child = spawn(name, args, { ...options, stdio: ["ignore", "ignore", "pipe"] });
-  let text = "";
-  child.stderr.setEncoding("utf8").on("data", (more: string) => {
-    text = (text + more).slice(-4_000);
-  });
-  let how: string | null = null;
-  const ended = new Promise<void>((resolve) => {
-    const end = (reason: string) => {
-      how ??= reason;
-      resolve();
-    };
-    child.on("error", ({ message }) => end(message));
-    child.on("close", (code, signal) => end(String(code ?? signal)));
-  });
-  const output = () => {
-    const lines = text.trim().split("\n");
-    return lines.findLast((line) => /\b(error|FATAL|PANIC|DETAIL):/i.test(line)) ?? lines.at(-1) ?? "";
-  };
-  return { child, ended, how: () => how, output };
+  const ended = await runCommand(command, { user, signal, cwd: "/" });
+  if (ended.code !== 0) throw new UsageError(`${command[0]} failed: ${complaintOf(ended)}`);
 }

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { SQL } from "bun";
 import { UsageError } from "../../../shared/errors.ts";
 import { SUMS } from "../../../shared/tpcb/tables.ts";
+import { run } from "../../host/command.ts";
 import { folderOnDisk } from "../../host/folders.ts";
 import { type Helpers, NO_HELPERS } from "../targets/target.ts";
 import { startPooler } from "./pooler.ts";
@@ -10,7 +11,6 @@ import { type Postgres, startPostgres } from "./postgres.ts";
 
 /** Where one server keeps content items; removed when the server stops. */
 export interface ServerStore {
-  /** By which the server finds it. */
   readonly env: Readonly<Record<string, string>>;
   /** Processes that work for this server alone: their CPU time counts as the server's. */
   readonly helpers: Helpers;
@@ -64,7 +64,6 @@ export function openStores(signal: AbortSignal, scale?: number): Stores {
   };
 }
 
-/** Filled databases of Postgres, one for each server. */
 interface Databases {
   open(cores: string | undefined): Promise<ServerStore>;
   close(): Promise<void>;
@@ -159,8 +158,6 @@ async function audit(url: string): Promise<void> {
 }
 
 async function createdb(args: string[], signal: AbortSignal): Promise<void> {
-  const child = Bun.spawn(["bun", "createdb.ts", ...args], { stdio: ["ignore", "ignore", "pipe"], signal });
-  const complaint = await new Response(child.stderr).text();
-  signal.throwIfAborted();
-  if ((await child.exited) !== 0) throw new UsageError(complaint.trim());
+  const { code, stderr } = await run(["bun", "createdb.ts", ...args], { signal });
+  if (code !== 0) throw new UsageError(stderr.trim());
 }

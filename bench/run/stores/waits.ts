@@ -1,14 +1,8 @@
 /** What the connections of a Postgres wait for under load. */
 import { SQL } from "bun";
 
-export interface Waits {
-  /** Connections at a moment, on average: those that wait for a lock of another transaction. */
-  readonly lockWaiters: number;
-  /** Those in a transaction that wait for the server's next statement. */
-  readonly idleInTransaction: number;
-  /** Sum over the whole watch. */
-  readonly deadlocks: number;
-}
+/** Means over the looks, but of deadlocks the sum over the whole watch. */
+export type Waits = Readonly<Record<"lockWaiters" | "idleInTransaction" | "deadlocks", number>>;
 
 /** A look takes Postgres some 0.3 ms, which count as its CPU time. */
 const LOOK_EVERY_MS = 100;

@@ -10,7 +10,6 @@ import type { Asked, Request, Requests } from "../../load/request.ts";
 import type { Plan } from "../../plan/plan.ts";
 import type { Target } from "./target.ts";
 
-/** A server as it is asked. */
 export type Reachable = Pick<Target, "url" | "requests" | "answers"> & Partial<Pick<Target, "spec" | "identity">>;
 
 /** Whether any certificate is accepted. */
@@ -178,10 +177,3 @@ function mistakeIn(endpoint: string, body: string): string | undefined {
     return what();
   }
 }
-
-/** @returns how long a server takes to answer at an endpoint, ms. */
-export const timeAnswer = async (
-  target: Target,
-  endpoint: string,
-  { signal, manifest }: { signal: AbortSignal; manifest: { plan: Pick<Plan, "workload"> } },
-): Promise<number> => (await ask(askedAt(target, endpoint, manifest.plan.workload), signal)).ms;

@@ -1,13 +1,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { connect } from "node:tls";
 import { UsageError } from "../../../shared/errors.ts";
 import { callersEnvironment } from "../../ask/caller.ts";
 import type { LocalSpec } from "../../ask/targets.ts";
 import { pinned } from "../../host/cores.ts";
-import { freePort } from "../../host/free-port.ts";
+import { freePort, isFree } from "../../host/free-port.ts";
 import { newGroup } from "../../host/group.ts";
 import { family, isForwarder, listenerOf, listeningOf, nameOf } from "../../host/proc.ts";
 import { markApp } from "../../host/sweep.ts";
@@ -15,18 +14,13 @@ import { ask } from "../../load/ask.ts";
 import type { ServerStore } from "../stores/stores.ts";
 import { clocksOf, NO_HELPERS, readItself, type Target, untilReady } from "./target.ts";
 
-/** @throws UsageError if something else listens on the port: it would be measured instead. */
-async function claim(name: string, port: number): Promise<void> {
-  const probe = createServer().listen(port, "127.0.0.1");
-  try {
-    await once(probe, "listening");
-  } catch {
-    throw new UsageError(
-      `${name} cannot listen on port ${port}, because it is in use: stop what listens there, or choose another`,
-    );
-  }
-  probe.close();
-  await once(probe, "close");
+/** @returns where it is to listen. @throws UsageError if something else does: that would be measured instead */
+async function portOf({ name, app }: LocalSpec): Promise<number> {
+  if (!app?.port) return freePort();
+  if (await isFree(app.port)) return app.port;
+  throw new UsageError(
+    `${name} cannot listen on port ${app.port}, because it is in use: stop what listens there, or choose another`,
+  );
 }
 
 /** @param whole its process group as well, what has ended included */
@@ -81,8 +75,7 @@ export async function start(
   store?: ServerStore,
 ): Promise<Target> {
   const { app, name } = spec;
-  if (app?.port) await claim(name, app.port);
-  const port = app?.port ?? (await freePort());
+  const port = await portOf(spec);
   const group = newGroup();
   const inGroup = group?.enter(spec.command) ?? spec.command;
   const [command, ...args] = pinned(cores, inGroup).map((word) => word.replaceAll("{port}", String(port)));
@@ -117,7 +110,6 @@ export async function start(
     const startupMs = performance.now() - since;
     const { pid, notes } = app ? serving(spec, child.pid as number, url) : { pid: ownPid(child), notes: [] };
     const { helpers = NO_HELPERS } = store ?? {};
-    const isItsChild = pid === child.pid;
     return {
       spec,
       name,
@@ -125,7 +117,7 @@ export async function start(
       identity,
       pid,
       notes,
-      clocks: pid === null ? null : clocksOf(pid, isItsChild ? (group?.folder ?? null) : null, helpers),
+      clocks: pid === null ? null : clocksOf(pid, pid === child.pid ? (group?.folder ?? null) : null, helpers),
       databaseUrl: helpers.databaseUrl,
       startupMs,
       read: () => readItself(url, signal, app?.insecure),
