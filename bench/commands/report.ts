@@ -6,14 +6,12 @@ import { isPlain, PROTOCOL, readPlain, readSlices } from "../keep/slices.ts";
 import { readWindows } from "../keep/windows.ts";
 import { comparison, type Run } from "../tell/compare.ts";
 import { write, writeDocs } from "../tell/docs.ts";
+import { markdown, summary, terminal } from "../tell/draw.ts";
 import { foreign } from "../tell/foreign.ts";
 import { historyLines, historyPage, readHistory } from "../tell/history.ts";
 import { html } from "../tell/html.ts";
 import { machineNameOf } from "../tell/machine.ts";
-import { markdown } from "../tell/markdown.ts";
-import { allReports, readReport, runsOf } from "../tell/read.ts";
-import type { Report } from "../tell/report.ts";
-import { summary, terminal } from "../tell/terminal.ts";
+import { type Report, readReport, runsOf } from "../tell/report.ts";
 
 export interface ReportOptions {
   readonly run?: string;
@@ -60,7 +58,7 @@ async function publishRun([file = ""]: readonly string[], run: string | true): P
       throw new UsageError(`run ${run} is of commit ${commit ?? "unknown"}: commit the changes and measure again`);
     pack(file, run);
   }
-  await writeDocs(allReports(PUBLISHED));
+  await writeDocs(runsOf(PUBLISHED).map((one) => readReport(PUBLISHED, one)));
 }
 
 function showHistory(file: string, page?: string): void {

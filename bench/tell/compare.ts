@@ -28,24 +28,17 @@ export function inBoth(a: Run, b: Run): Both[] {
     throw new UsageError(
       `run ${first?.run} is of protocol ${first?.protocol}, run ${second?.run} of protocol ${second?.protocol}: what was measured differently is not compared`,
     );
-  const [before, after] = [a, b].map((run) => analyse(run, run.manifest ?? NOTHING)) as [
-    ReturnType<typeof analyse>,
-    ReturnType<typeof analyse>,
-  ];
-  return before.flatMap(({ endpoint, step, by, comparison, rows }): Both[] => {
+  const after = analyse(b, b.manifest ?? NOTHING);
+  return analyse(a, a.manifest ?? NOTHING).flatMap(({ endpoint, step, by, comparison, rows }): Both[] => {
     const other = after.find((table) => table.endpoint === endpoint);
     if (!other || step !== null) return [];
-    const isAlike = comparison && other.comparison && by === other.by;
-    return [
-      {
-        endpoint,
-        comparisons: isAlike ? [comparison, other.comparison as Comparison] : null,
-        rows: rows.flatMap((row): [Row, Row][] => {
-          const same = other.rows.find(({ name }) => name === row.name);
-          return same ? [[row, same]] : [];
-        }),
-      },
-    ];
+    const both = rows.flatMap((row): [Row, Row][] => {
+      const same = other.rows.find(({ name }) => name === row.name);
+      return same ? [[row, same]] : [];
+    });
+    const comparisons =
+      comparison && other.comparison && by === other.by ? ([comparison, other.comparison] as const) : null;
+    return [{ endpoint, comparisons, rows: both }];
   });
 }
 
@@ -76,25 +69,20 @@ export function comparison(a: Run, b: Run): string {
   const differ = machinesDiffer(a.manifest, b.manifest);
   const change = (x: Interval | null, y: Interval | null) =>
     x && y ? `× ${(y.estimate / x.estimate).toFixed(2)}` : "-";
+  const toBest = ({ standing }: Row) => (standing ? ratio(standing.ratioToBest) : "-");
+  const rows = tables.flatMap(({ endpoint, rows }) =>
+    rows.map(([x, y]) => {
+      const changes = [change(x.cpuUsPerRequest, y.cpuUsPerRequest), change(x.goodput, y.goodput)];
+      return [x.name, endpoint, toBest(x), toBest(y), ...changes];
+    }),
+  );
   return [
     `run ${second?.run} on ${nameOf(b)} ÷ run ${first?.run} on ${nameOf(a)}`,
     differ.length > 0
       ? `The machines differ, so ratios need not agree: ${differ.join("; ")}.`
       : "The machines are alike.",
     ...codeDiffers(a, b),
-    renderText(
-      ["server", "endpoint", "÷ best before", "÷ best after", "CPU µs", "requests/s"],
-      tables.flatMap(({ endpoint, rows }) =>
-        rows.map(([x, y]) => [
-          x.name,
-          endpoint,
-          x.standing ? ratio(x.standing.ratioToBest) : "-",
-          y.standing ? ratio(y.standing.ratioToBest) : "-",
-          change(x.cpuUsPerRequest, y.cpuUsPerRequest),
-          change(x.goodput, y.goodput),
-        ]),
-      ),
-    ),
+    renderText(["server", "endpoint", "÷ best before", "÷ best after", "CPU µs", "requests/s"], rows),
     "The intervals of a column are of that run. CPU µs and requests/s are also what the hosts did in these minutes; ÷ best is not.",
     ...opposite(tables),
     betweenLine(tables),

@@ -3,13 +3,13 @@ import { readFileSync } from "node:fs";
 import { UsageError } from "../../shared/errors.ts";
 import { RESULTS, writeWhole } from "../keep/files.ts";
 import { appendResults } from "../keep/results.ts";
-import { choicesSay } from "./card.ts";
-import { machinesPage, sideBySide } from "./machines.ts";
-import { firstScreen, markdown } from "./markdown.ts";
+import { recommendation } from "./card.ts";
+import { choicesSay } from "./choices.ts";
+import { fenced, markdown } from "./draw.ts";
+import { machinesPage } from "./machines.ts";
 import { picture } from "./picture.ts";
-import { kindOf, newestOf, type Report } from "./report.ts";
-import { resultRows } from "./results.ts";
-import { capacities } from "./sentences.ts";
+import { kindOf, newestOf, type Report, resultRows } from "./report.ts";
+import { capacities } from "./says.ts";
 
 /** Files with places `<!-- name -->` that are written from the committed runs. */
 export const DOCS = ["README.md", "docs/postgres.md", "docs/results.md", "docs/languages.md"];
@@ -20,14 +20,23 @@ export const MACHINES = "docs/machines.md";
 export function placesOf(reports: readonly Report[]): Map<string, string> {
   const newest = newestOf(reports);
   const read = newest.get("read");
-  const writes = capacities(newest.get("capacity")?.manifest ?? null).map((line) => `- ${line}`);
+  const writes = capacities(newest.get("capacity")?.manifest ?? null);
   return new Map([
     ...[...newest].map(([kind, report]) => [kind, markdown(report)] as const),
-    ...(read ? [["answer", firstScreen(read, ofOthers(reports, newest))] as const] : []),
-    ...(writes.length > 0 ? [["writes", writes.join("\n")] as const] : []),
-    ["machines", sideBySide(ofMatrix(reports))],
+    ...(read ? [["answer", answer(read, ofOthers(reports, newest))] as const] : []),
+    ...(writes.length > 0 ? [["writes", bullets(writes)] as const] : []),
   ]);
 }
+
+const bullets = (lines: readonly string[]): string => lines.map((line) => `- ${line}`).join("\n");
+
+/** What to choose, the picture, and the card of a run. @param more sentences of other runs */
+const answer = (report: Report, more: readonly string[]): string =>
+  [
+    bullets([...recommendation(report), ...more]),
+    "![CPU time per request of each server](docs/results.svg)",
+    fenced(report),
+  ].join("\n\n");
 
 /** What the newest runs of drivers, of stores and of the ten on other machines add to the newest run of the ten. */
 function ofOthers(reports: readonly Report[], newest: ReturnType<typeof newestOf>): string[] {

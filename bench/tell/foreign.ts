@@ -19,13 +19,11 @@ export function foreign(file: string, rows: readonly PlainRow[]): string {
 
 /** Little's law: requests per second × mean latency is the number of connections that were waiting. */
 function inFlight(rows: readonly PlainRow[]): string[] {
-  const waiting = rows.map(({ goodput, averageMs }) => (goodput * averageMs) / 1e3).sort((a, b) => a - b);
-  const latency = rows.map(({ averageMs }) => averageMs).sort((a, b) => a - b);
+  const sorted = (of: (row: PlainRow) => number) => rows.map(of).sort((a, b) => a - b);
+  const waiting = sorted(({ goodput, averageMs }) => (goodput * averageMs) / 1e3);
+  const latency = sorted(({ averageMs }) => averageMs);
   const [least, most] = [waiting[0] as number, waiting.at(-1) as number];
-  const [fast, slow] = [
-    latency[Math.floor(rows.length / 4)] as number,
-    latency[Math.floor((rows.length * 3) / 4)] as number,
-  ];
+  const [fast, slow] = [1, 3].map((quarters) => latency[Math.floor((rows.length * quarters) / 4)]) as [number, number];
   if (most / least > 1.1) return [];
   const spread = `in every row requests/s × latency is about ${Math.round((least + most) / 2)} (${least.toFixed(1)} to ${most.toFixed(1)})`;
   const measured =

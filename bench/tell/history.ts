@@ -1,14 +1,14 @@
 /** What changed over many runs of one results.csv, and since when. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import * as Plot from "@observablehq/plot";
 import { parse } from "csv-parse/sync";
 import { Eta } from "eta";
 import { Window } from "happy-dom";
 import { UsageError } from "../../shared/errors.ts";
 import { levels } from "../judge/changes.ts";
 import type { RESULT_COLUMNS } from "../keep/results.ts";
-import { listed } from "./format.ts";
+import { listed, signed } from "./format.ts";
+import { history } from "./page/charts.ts";
 
 /** One server at one endpoint, run by run. */
 export interface Series {
@@ -66,16 +66,14 @@ function seriesOf(endpoint: string, rows: readonly Record<string, string>[]): Om
 }
 
 const what = ({ name, endpoint, against }: Series) => `${name}${against ? ` ÷ ${against}` : ""} at ${endpoint}`;
-const unit = ({ against }: Series) => (against === null ? " µs" : "");
 
 /** A line per change, and one of all that have none. */
 export function historyLines(all: readonly Series[]): string[] {
   const changed = all.flatMap((series) =>
     series.levels.slice(1).map(({ from, level }, i) => {
       const before = series.levels[i]?.level as number;
-      const by = (level / before - 1) * 100;
-      const signed = `${by < 0 ? "−" : "+"}${Math.abs(by).toFixed(1)} %`;
-      return `${what(series)}: ${signed} since ${series.runs[from]}: ${before.toPrecision(3)} → ${level.toPrecision(3)}${unit(series)}`;
+      const levels = `${before.toPrecision(3)} → ${level.toPrecision(3)}${series.against === null ? " µs" : ""}`;
+      return `${what(series)}: ${signed(level / before, 1)} % since ${series.runs[from]}: ${levels}`;
     }),
   );
   const still = all.filter(({ levels }) => levels.length === 1);
@@ -90,30 +88,15 @@ export function historyLines(all: readonly Series[]): string[] {
 export function historyPage(all: readonly Series[], file: string): string {
   const folder = join(import.meta.dirname, "page");
   const { document } = new Window();
+  const canvas = { width: 760, document: document as unknown as Document };
   const charts = all.map((series) => {
-    const points = series.values.map((value, i) => ({ at: new Date(series.runs[i] as string), value }));
-    const steps = series.levels.flatMap(({ from, level }, i) => {
-      const to = (series.levels[i + 1]?.from ?? points.length) - 1;
-      return [from, to].map((place) => ({ at: points[place]?.at, level, part: i }));
+    const { against, levels, runs, values } = series;
+    const points = values.map((value, i) => {
+      const part = levels.findLastIndex(({ from }) => from <= i);
+      return { at: new Date(runs[i] as string), value, level: levels[part]?.level as number, part };
     });
-    const svg = Plot.plot({
-      width: 760,
-      height: 220,
-      marginLeft: 60,
-      marginTop: 30,
-      marginBottom: 40,
-      style: { fontSize: "13px", background: "none" },
-      document: document as unknown as Document,
-      x: { type: "utc", label: null, ticks: 6 },
-      y: { label: series.against ? `CPU time ÷ ${series.against}` : "CPU µs per request", grid: true, nice: true },
-      marks: [
-        Plot.dot(points, { x: "at", y: "value", fill: "var(--series-1)", r: 3 }),
-        Plot.line(steps, { x: "at", y: "level", z: "part", stroke: "currentColor", strokeWidth: 2 }),
-      ],
-    });
-    svg.setAttribute("role", "img");
-    svg.setAttribute("aria-label", `${what(series)}, run by run`);
-    return { title: what(series), svg: svg.outerHTML };
+    const label = against ? `CPU time ÷ ${against}` : "CPU µs per request";
+    return { title: what(series), svg: history(`${what(series)}, run by run`, label, points, canvas).outerHTML };
   });
   const style = readFileSync(join(folder, "style.css"), "utf8");
   return new Eta({ views: folder }).render("history", { file, lines: historyLines(all), charts, style });

@@ -1,20 +1,19 @@
-/** One line each: what a plan will do, what came out of `compare`, `tax`, `--slo` and `self-test`. */
+/** One line each: what a plan will do, what came out of `compare`, `tax`, `--idle` and `self-test`. */
 import { isHere } from "../ask/targets.ts";
 import type { Cores } from "../host/cores.ts";
 import { EXIT } from "../judge/gate.ts";
 import type { Outcome } from "../judge/outcomes.ts";
 import { meanInterval, median, proportionInterval } from "../judge/statistics.ts";
-import type { Capacity, Manifest } from "../keep/manifest.ts";
+import type { Manifest } from "../keep/manifest.ts";
 import type { Plan } from "../plan/plan.ts";
-import { promiseOf, type Slo } from "../plan/slo.ts";
 import { type Idle, QUOTA } from "../run/idle.ts";
 import type { Target } from "../run/targets/target.ts";
 import type { AloneFinding } from "../self-test/alone.ts";
 import type { GateFinding } from "../self-test/gates.ts";
 import type { ScheduleFinding } from "../self-test/schedules.ts";
 import type { Finding } from "../self-test/self-test.ts";
-import { count, percent, ratio, warmingWords } from "./format.ts";
-import { render, renderText } from "./text.ts";
+import { count, many, notDetectable, percent, ratio, warmingWords } from "./format.ts";
+import { renderText } from "./text.ts";
 
 /** What a plan will do, how long and on which cores. */
 export function describe(plan: Plan, cores: Cores | null): string {
@@ -27,7 +26,6 @@ export function describe(plan: Plan, cores: Cores | null): string {
     return `; generator on cores ${cores.generator}, servers on ${pinned ? cores.server : "whichever they choose"}`;
   };
   const minutes = amount.minutes < 1 ? `${Math.round(amount.minutes * 60)} s` : `${amount.minutes} min`;
-  const many = (n: number, what: string) => `${n} ${what}${n === 1 ? "" : "s"}`;
   return `${many(targets.length, "server")} × ${many(scenarios.length, "endpoint")}, ${connections} connections: ${minutes}, as many restarts as fit, at least two${where()}`;
 }
 
@@ -46,28 +44,17 @@ export function outcome(pair: string, one: Outcome, { seconds }: Pick<Manifest, 
   if (logRatios.length === 0)
     return `${pair} ${endpoint}: not measured in ${seconds.total.toFixed(0)} s: requests failed, or a server was gone`;
   const cold = isWarming ? "; one was still warming: raise --warmup" : "";
-  const visible =
-    smallestVisible < 1
-      ? `differences below ${percent(smallestVisible)} are not detectable`
-      : "too few to detect a difference";
+  const visible = smallestVisible < 1 ? notDetectable(percent(smallestVisible)) : "too few to detect a difference";
   const what = by === "cpu" ? "CPU time per request" : "time per request";
   return `${pair} ${endpoint}: ${ratio(of, 3)} of the ${what}, ${STATES[state]}; ${logRatios.length} restarts in ${seconds.total.toFixed(0)} s, ${visible}${cold}`;
 }
 const STATES = { different: "different", equivalent: "equivalent", undecided: "not distinguishable" } as const;
 
-/** One line for the highest rate that keeps a promise. */
-export function capacityLine(name: string, endpoint: string, slo: Slo, capacity: Capacity): string {
-  const { rate, low, high, starts, reason } = capacity;
-  const promise = promiseOf(slo);
-  if (rate === 0 && high === null) return `${name} ${endpoint}: whether ${promise} is kept is not known; ${reason}`;
-  if (rate === 0) return `${name} ${endpoint}: ${promise} is not kept at any rate tried; ${reason}`;
-  const interval = high === null ? "or more" : `(${low.toFixed(1)}–${high.toFixed(1)}, ${starts} starts)`;
-  return `${name} ${endpoint}: ${promise} up to ${rate.toFixed(1)} requests/s ${interval}; in the last start ${reason}`;
-}
+const workOf = (handicap: number, equal: string) => (handicap > 0 ? `${percent(handicap)} more work` : equal);
 
 /** One line for a gate whose answer is known. */
 export const gateLine = ({ server, handicap, verdict, seconds }: GateFinding): string =>
-  `${server} ${handicap > 0 ? `${percent(handicap)} more work` : "A/A"}: ${verdict}, ${seconds.toFixed(0)} s`;
+  `${server} ${workOf(handicap, "A/A")}: ${verdict}, ${seconds.toFixed(0)} s`;
 
 const ANSWERS = ["not slower", "slower", "undecided", "not measured"] as const;
 
@@ -81,7 +68,7 @@ export function gatesTable(findings: readonly GateFinding[]): string {
   return renderText(
     ["", ...ANSWERS.map((verdict) => `${verdict} (${EXIT[verdict]})`), "median time", "CPU time"],
     groups.map(([handicap, all]) => [
-      handicap > 0 ? `${percent(handicap)} more work` : "equal",
+      workOf(handicap, "equal"),
       ...ANSWERS.map((verdict) => `${all.filter((one) => one.verdict === verdict).length} of ${all.length}`),
       secondsOf(all),
       costs(all),
@@ -106,20 +93,17 @@ export function idleTable(seen: readonly Idle[]): string {
     cell(all, "cpu", (part) => (part * 100).toFixed(2)),
   ]);
   const quarter = rows.every((row) => row[2] === "-") ? " (control groups cannot be made here)" : "";
+  const starts = Math.max(...[...Map.groupBy(seen, ({ name }) => name).values()].map(({ length }) => length));
   return [
     renderText(["", "start ms", `with ${QUOTA} core`, "MB", "MB per 1,000 idle", "CPU % idle"], rows),
-    `Medians of ${startsOf(seen)} starts, with the least and the most${quarter}. Idle: 1,000 connections that each asked once.`,
+    `Medians of ${starts} starts, with the least and the most${quarter}. Idle: 1,000 connections that each asked once.`,
   ].join("\n\n");
 }
-
-/** Of each server, one that is measured twice as well. */
-const startsOf = (seen: readonly Idle[]): number =>
-  Math.max(...[...Map.groupBy(seen, ({ name }) => name).values()].map(({ length }) => length));
 
 /** One line for what one way said of one pair. */
 export function found({ way, server, endpoint, handicap, ratio, outcome, seconds }: Finding): string {
   const time = seconds === undefined ? "" : `, ${seconds.toFixed(0)} s`;
-  return `${server} ${endpoint} ${handicap > 0 ? `${percent(handicap)} more work` : "A/A"}: ${ratio.toFixed(3)} ${outcome} (${way}${time})`;
+  return `${server} ${endpoint} ${workOf(handicap, "A/A")}: ${ratio.toFixed(3)} ${outcome} (${way}${time})`;
 }
 
 /** One line for a server of known cost. */
@@ -150,33 +134,24 @@ export function selfTestTable(findings: readonly Finding[]): string {
     const { low, high } = proportionInterval(k, all.length);
     return `${k} of ${all.length} (${Math.floor(low * 100)}–${Math.ceil(high * 100)} %)`;
   };
-  const ways = [...Map.groupBy(findings, ({ way }) => way)].map(([way, all]) => {
+  const rows = [...Map.groupBy(findings, ({ way }) => way)].map(([way, all]) => {
     const equal = all.filter(({ handicap }) => handicap === 0);
     const unequal = all.filter(({ handicap }) => handicap > 0);
-    return {
+    const ratios = unequal.map(({ ratio }) => ratio);
+    return [
       way,
-      "equal, called different": of(equal, ({ outcome }) => outcome !== "same"),
-      "5 % more work, not seen": of(unequal, ({ outcome }) => outcome === "same"),
-      "5 % more work, called faster": of(unequal, ({ outcome }) => outcome === "faster"),
-      "median time": secondsOf(unequal),
-      "its ratios": spreadOf(unequal.map(({ ratio }) => ratio)),
-    };
+      of(equal, ({ outcome }) => outcome !== "same"),
+      of(unequal, ({ outcome }) => outcome === "same"),
+      of(unequal, ({ outcome }) => outcome === "faster"),
+      secondsOf(unequal),
+      ratios.length === 0 ? "-" : `${Math.min(...ratios).toFixed(3)}–${Math.max(...ratios).toFixed(3)}`,
+    ];
   });
-  const heads = Object.keys(ways[0] ?? {}) as (keyof (typeof ways)[0])[];
-  return render(
-    heads.map((head) => ({
-      head,
-      show: (row: (typeof ways)[0]) => row[head],
-      ...(head === "way" && { left: true as const }),
-    })),
-    ways,
-  );
+  const more = ["5 % more work, not seen", "5 % more work, called faster"];
+  return renderText(["way", "equal, called different", ...more, "median time", "its ratios"], rows);
 }
 
 function secondsOf(findings: readonly { readonly seconds?: number }[]): string {
   const seconds = findings.flatMap((finding) => finding.seconds ?? []);
   return seconds.length === 0 ? "-" : `${median(seconds).toFixed(0)} s`;
 }
-
-const spreadOf = (values: readonly number[]): string =>
-  values.length === 0 ? "-" : `${Math.min(...values).toFixed(3)}–${Math.max(...values).toFixed(3)}`;

@@ -7,8 +7,7 @@ import puppeteer, { type Browser, type Page } from "puppeteer-core";
 import { PUBLISHED, runsIn } from "../../bench/keep/files.ts";
 import { html } from "../../bench/tell/html.ts";
 import { TYPICAL } from "../../bench/tell/picture.ts";
-import { readReport, reportOf } from "../../bench/tell/read.ts";
-import { newestOf } from "../../bench/tell/report.ts";
+import { newestOf, readReport, reportOf } from "../../bench/tell/report.ts";
 import { describeIf, scratch } from "../harness.ts";
 import { known } from "./known.ts";
 

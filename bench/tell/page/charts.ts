@@ -38,7 +38,7 @@ export const SHAPES = {
   ruby: ["wye", "Y"],
   elixir: ["diamond2", "◇"],
 } as const;
-const color = { domain: COLORS, range: COLORS.map((_, i) => `var(--series-${i})`) };
+const colorOf = (name: string) => `var(--series-${COLORS.indexOf(name)})`;
 const symbol = { domain: Object.keys(SHAPES), range: Object.values(SHAPES).map(([shape]) => shape) };
 
 /** @returns the name of a server's shape, and that of its colour. */
@@ -70,60 +70,92 @@ function draw(title: string, { width, document }: Canvas, options: Plot.PlotOpti
   return element;
 }
 
-/** Those of Node are dashed. */
-const linesOf = (points: readonly Shown[], line: Plot.LineOptions) =>
-  [false, true].map((isNode) =>
-    Plot.line(
-      points.filter(({ runtime }) => (runtime === "node") === isNode),
-      { ...line, ...(isNode && { strokeDasharray: "5 3" }) },
-    ),
+/** An estimate and its interval in a row of a chart. */
+interface Bar {
+  readonly row: string;
+  readonly estimate: number;
+  readonly low: number;
+  readonly high: number;
+  readonly fill: string;
+  readonly shape: string;
+  readonly title: string;
+}
+
+/** Ratios with their intervals, a row each, on a log axis. @param axis its label @param more marks before and after */
+function forest(
+  title: string,
+  [axis, data]: readonly [label: string, bars: readonly Bar[]],
+  canvas: Canvas,
+  more: (ends: { x1: number; x2: number }) => readonly [Plot.Markish[], Plot.Markish[]],
+): Element {
+  const x = ratioAxis(
+    axis,
+    data.flatMap(({ low, high }) => [low, high, 1]),
   );
+  const [x1, x2] = x.domain;
+  const [behind, before] = more({ x1, x2 });
+  return draw(title, canvas, {
+    height: ROW_HEIGHT * data.length + 75,
+    x,
+    y: { domain: data.map(({ row }) => row), label: null, tickFormat: shortOf },
+    symbol,
+    marks: [
+      ...behind,
+      Plot.ruleX([1], { stroke: "currentColor", strokeOpacity: 0.4 }),
+      Plot.ruleY(data, { x1: "low", x2: "high", y: "row", stroke: "fill", strokeWidth: 2 }),
+      Plot.dot(data, {
+        x: "estimate",
+        y: "row",
+        fill: "fill",
+        symbol: "shape",
+        r: 5,
+        className: "mark",
+        title: "title",
+      }),
+      ...before,
+    ],
+  });
+}
+
+const spanOf = ({ estimate, low, high }: Pick<Bar, "estimate" | "low" | "high">) =>
+  `${estimate.toFixed(2)} (${low.toFixed(2)}–${high.toFixed(2)})`;
 
 /** CPU time per request over that of the first, with simultaneous intervals; those that tie with the first are shaded. */
 export function intervals(endpoint: Endpoint, names: ReadonlySet<string>, canvas: Canvas): Element {
-  const data = shownOf(endpoint, names).flatMap((row) =>
-    row.standing
-      ? [
-          {
-            ...row,
-            ...row.standing.ratioToBest,
-            groups: row.warming ? "?" : row.standing.groups,
-            first: row.standing.first,
-          },
-        ]
-      : [],
-  );
-  const x = ratioAxis(
-    "CPU time per request ÷ least",
-    data.flatMap(({ low, high }) => [low, high]),
-  );
-  const [x1, x2] = x.domain;
-  return draw(`CPU time per request at ${endpoint.endpoint}, as a multiple of the least`, canvas, {
-    height: ROW_HEIGHT * data.length + 75,
-    x,
-    y: { domain: data.map(({ name }) => name), label: null },
-    color,
-    symbol,
-    marks: [
+  const data = shownOf(endpoint, names).flatMap(({ name, framework, runtime, standing, warming }) => {
+    if (!standing) return [];
+    const { ratioToBest, groups, first } = standing;
+    const state = warming ? `warming: ${warmingWords(warming)}` : `ties ${groups}`;
+    const mark = { fill: colorOf(framework), shape: runtime, title: `${name}: ${spanOf(ratioToBest)}, ${state}` };
+    return [{ row: name, ...ratioToBest, ...mark, groups: warming ? "?" : groups, first }];
+  });
+  const title = `CPU time per request at ${endpoint.endpoint}, as a multiple of the least`;
+  return forest(title, ["CPU time per request ÷ least", data], canvas, (ends) => [
+    [
       Plot.barX(
         data.filter(({ first }) => first),
-        { x1, x2, y: "name", fill: "var(--tie)", insetTop: -2, insetBottom: -2 },
+        { ...ends, y: "row", fill: "var(--tie)", insetTop: -2, insetBottom: -2 },
       ),
-      Plot.ruleX([1], { stroke: "currentColor", strokeOpacity: 0.4 }),
-      Plot.ruleY(data, { x1: "low", x2: "high", y: "name", stroke: "framework", strokeWidth: 2 }),
-      Plot.dot(data, {
-        x: "estimate",
-        y: "name",
-        fill: "framework",
-        symbol: "runtime",
-        r: 5,
-        className: "mark",
-        title: ({ name, estimate, low, high, groups, warming }) =>
-          `${name}: ${estimate.toFixed(2)} (${low.toFixed(2)}–${high.toFixed(2)}), ${warming ? `warming: ${warmingWords(warming)}` : `ties ${groups}`}`,
-      }),
-      Plot.text(data, { text: "groups", y: "name", frameAnchor: "right", dx: 20, fontWeight: "bold" }),
     ],
-  });
+    [Plot.text(data, { text: "groups", y: "row", frameAnchor: "right", dx: 20, fontWeight: "bold" })],
+  ]);
+}
+
+/** What one choice costs at each endpoint. */
+export function effect(
+  endpoints: readonly Endpoint[],
+  { to, from }: Pick<MainEffect, "to" | "from">,
+  canvas: Canvas,
+): Element {
+  const data = endpoints.flatMap(({ endpoint, effects }) =>
+    effects.flatMap(({ cpu, ...one }) =>
+      cpu && one.to === to && one.from === from
+        ? [{ row: endpoint, ...cpu, fill: colorOf("raw"), shape: "bun", title: `${endpoint}: ${spanOf(cpu)}` }]
+        : [],
+    ),
+  );
+  const title = `CPU time per request of ${to} ÷ ${from}`;
+  return forest(title, [`${to} ÷ ${from}`, data], canvas, () => [[], []]);
 }
 
 /** A log axis from the least to the most of `ends`. */
@@ -146,6 +178,43 @@ function ticksOf(least: number, most: number): number[] {
   return kept;
 }
 
+/** A point of a server's line; one with a title has a mark. */
+interface Point extends Shown {
+  readonly x: number;
+  readonly y: number;
+  readonly low?: number;
+  readonly high?: number;
+  readonly title?: string;
+}
+
+/** A line per server, that of Node dashed, on a log scale. */
+function lines(title: string, points: readonly Point[], canvas: Canvas, { x, y }: Pick<Plot.PlotOptions, "x" | "y">) {
+  const line = { x: "x", y: "y", z: "name", stroke: ({ framework }: Point) => colorOf(framework), strokeWidth: 1.8 };
+  const isOfNode = ({ runtime }: Point) => runtime === "node";
+  return draw(title, canvas, {
+    height: 340,
+    marginLeft: 60,
+    x: { labelOffset: LABEL_OFFSET, grid: true, ...x },
+    y: { type: "log", grid: true, ticks: 5, tickFormat: "~g", ...y },
+    symbol,
+    marks: [
+      Plot.ruleX(
+        points.filter(({ low }) => low !== undefined),
+        { x: "x", y1: "low", y2: "high", stroke: line.stroke, strokeOpacity: 0.5 },
+      ),
+      Plot.line(
+        points.filter((point) => !isOfNode(point)),
+        line,
+      ),
+      Plot.line(points.filter(isOfNode), { ...line, strokeDasharray: "5 3" }),
+      Plot.dot(
+        points.filter(({ title }) => title !== undefined),
+        { x: "x", y: "y", fill: line.stroke, symbol: "runtime", r: 4, className: "mark", title: "title" },
+      ),
+    ],
+  });
+}
+
 /** Latency over percentile, spread so that each nine is as wide as the one before. */
 export function latencies(
   endpoint: Endpoint,
@@ -157,41 +226,16 @@ export function latencies(
   const servers = shownOf(endpoint, names);
   const points = endpoint.curves.flatMap(({ name, ms }) => {
     const server = servers.find((one) => one.name === name);
-    return server ? ms.map((latency, i) => ({ ...server, ms: latency, p: percentiles[i] as number })) : [];
+    if (!server) return [];
+    return ms.map((y, i) => {
+      const p = percentiles[i] as number;
+      return { ...server, x: nines(p), y, ...(p === 99 && { title: `${name}: p99 ${y.toFixed(2)} ms` }) };
+    });
   });
-  const at = (p: number) => points.filter((point) => point.p === p);
-  const line = {
-    x: (point: { p: number }) => nines(point.p),
-    y: "ms",
-    z: "name",
-    stroke: "framework",
-    strokeWidth: 1.8,
-  } as const;
-  return draw(`Latency by percentile at ${endpoint.endpoint}`, canvas, {
-    height: 340,
-    marginLeft: 60,
-    x: {
-      label: "percentile",
-      labelOffset: LABEL_OFFSET,
-      ticks: [10, 50, 90, 99, 99.9].map(nines),
-      tickFormat: (value: number) => `${Number((100 - 100 * 10 ** -value).toFixed(1))}`,
-      grid: true,
-    },
-    y: { type: "log", label: "latency, ms", grid: true, ticks: 5, tickFormat: "~g" },
-    color,
-    symbol,
-    marks: [
-      ...linesOf(points, line),
-      Plot.dot(at(99), {
-        x: ({ p }) => nines(p),
-        y: "ms",
-        fill: "framework",
-        symbol: "runtime",
-        r: 4,
-        className: "mark",
-        title: ({ name, ms }) => `${name}: p99 ${ms.toFixed(2)} ms`,
-      }),
-    ],
+  const tickFormat = (value: number) => `${Number((100 - 100 * 10 ** -value).toFixed(1))}`;
+  return lines(`Latency by percentile at ${endpoint.endpoint}`, points, canvas, {
+    x: { label: "percentile", ticks: [10, 50, 90, 99, 99.9].map(nines), tickFormat },
+    y: { label: "latency, ms" },
   });
 }
 
@@ -205,73 +249,39 @@ export function overLoad(
   names: ReadonlySet<string>,
   canvas: Canvas,
 ): Element {
+  const { unit = "requests/s" } = endpoints[0]?.level ?? {};
   const points = endpoints.flatMap((endpoint) =>
     shownOf(endpoint, names).flatMap((row) => {
       const value = { cost: row.cpuUsPerRequest, p99: row.latencyMs[99], answered: row.goodput }[of];
-      return value && endpoint.level ? [{ ...row, ...value, load: endpoint.level.value }] : [];
+      if (!value || !endpoint.level) return [];
+      const { estimate: y, low, high } = value;
+      const x = endpoint.level.value;
+      return [{ ...row, x, y, low, high, title: `${row.name} at ${x} ${unit}: ${y.toPrecision(3)}` }];
     }),
   );
-  const label = OVER_LOAD[of];
-  const { unit = "requests/s" } = endpoints[0]?.level ?? {};
-  const line = { x: "load", y: "estimate", z: "name", stroke: "framework", strokeWidth: 1.8 } as const;
-  return draw(`${label} over ${UNITS[unit]} at ${endpoints[0]?.base ?? ""}`, canvas, {
-    height: 340,
-    marginLeft: 60,
-    x: {
-      ...(unit === "connections" ? { type: "log" } : { zero: true }),
-      label: UNITS[unit],
-      labelOffset: LABEL_OFFSET,
-      grid: true,
-      ticks: 5,
-      tickFormat: "~s",
-    },
-    y: { type: "log", label, grid: true, ticks: 5, tickFormat: "~g" },
-    color,
-    symbol,
-    marks: [
-      Plot.ruleX(points, { x: "load", y1: "low", y2: "high", stroke: "framework", strokeOpacity: 0.5 }),
-      ...linesOf(points, line),
-      Plot.dot(points, {
-        x: "load",
-        y: "estimate",
-        fill: "framework",
-        symbol: "runtime",
-        r: 4,
-        className: "mark",
-        title: ({ name, load, estimate }) => `${name} at ${load} ${unit}: ${estimate.toPrecision(3)}`,
-      }),
-    ],
+  const scale = unit === "connections" ? ({ type: "log" } as const) : { zero: true };
+  return lines(`${OVER_LOAD[of]} over ${UNITS[unit]} at ${endpoints[0]?.base ?? ""}`, points, canvas, {
+    x: { ...scale, label: UNITS[unit], ticks: 5, tickFormat: "~s" },
+    y: { label: OVER_LOAD[of] },
   });
 }
 
-/** What one choice costs at each endpoint. */
-export function effect(
-  endpoints: readonly Endpoint[],
-  { to, from }: Pick<MainEffect, "to" | "from">,
+/** Values over time, and their level between changes. */
+export function history(
+  title: string,
+  label: string,
+  points: readonly { readonly at: Date; readonly value: number; readonly level: number; readonly part: number }[],
   canvas: Canvas,
 ): Element {
-  const data = endpoints.flatMap(({ endpoint, effects }) =>
-    effects.flatMap((one) => (one.cpu && one.to === to && one.from === from ? [{ endpoint, ...one.cpu }] : [])),
-  );
-  return draw(`CPU time per request of ${to} ÷ ${from}`, canvas, {
-    height: ROW_HEIGHT * data.length + 75,
-    x: ratioAxis(
-      `${to} ÷ ${from}`,
-      data.flatMap(({ low, high }) => [low, high, 1]),
-    ),
-    y: { domain: data.map(({ endpoint }) => endpoint), label: null, tickFormat: shortOf },
+  return draw(title, canvas, {
+    height: 220,
+    marginLeft: 60,
+    marginTop: 30,
+    x: { type: "utc", label: null, ticks: 6 },
+    y: { label, grid: true, nice: true },
     marks: [
-      Plot.ruleX([1], { stroke: "currentColor", strokeOpacity: 0.4 }),
-      Plot.ruleY(data, { x1: "low", x2: "high", y: "endpoint", strokeWidth: 2, stroke: "var(--series-1)" }),
-      Plot.dot(data, {
-        x: "estimate",
-        y: "endpoint",
-        r: 5,
-        fill: "var(--series-1)",
-        className: "mark",
-        title: ({ endpoint, estimate, low, high }) =>
-          `${endpoint}: ${estimate.toFixed(2)} (${low.toFixed(2)}–${high.toFixed(2)})`,
-      }),
+      Plot.dot(points, { x: "at", y: "value", fill: colorOf("raw"), r: 3 }),
+      Plot.line(points, { x: "at", y: "level", z: "part", stroke: "currentColor", strokeWidth: 2 }),
     ],
   });
 }

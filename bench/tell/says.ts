@@ -1,0 +1,173 @@
+/** What a run knows for and against itself, in words: each finding has one wording, wherever it is shown. */
+import type { Identity } from "../../shared/identity.ts";
+import { SEQUENCE } from "../ask/endpoints.ts";
+import type { Findings } from "../judge/findings.ts";
+import type { Capacity, Manifest } from "../keep/manifest.ts";
+import { promiseOf, type Slo } from "../plan/slo.ts";
+import { capital, count, listed, notDetectable, percent, ratio, shortOf, warmingWords } from "./format.ts";
+import type { Endpoint, Report } from "./report.ts";
+import { type Line, labeled } from "./text.ts";
+
+/** Servers that were measured twice and came out as they should, or did not. */
+export const twinsSay = ({ twins }: Findings, isDifferent: boolean): Line[] =>
+  twins
+    .filter(({ state }) => (state === "different") === isDifferent)
+    .map(({ name, ratio: of }): Line => {
+      const seen = `${name} measured twice: ${ratio(of, 3)} of itself`;
+      return isDifferent
+        ? `DO NOT TRUST THIS RUN: ${seen}. Something on this machine treated two copies of one server unequally.`
+        : ["Self-check", `${seen}, as it should be`];
+    });
+
+/** Verdicts that the card names with their servers, because their numbers are not those of the servers; tables name others. */
+const ELSEWHERE = new Set(["network-bound", "bandwidth-bound", "rate-limited", "invalid", "service time"]);
+
+/** Endpoints at which requests per second say nothing about some servers. */
+export function limits(endpoints: readonly Endpoint[], where: "card" | "tables" | "all"): string[] {
+  const remarks = endpoints.flatMap(({ endpoint, rows, remarks }) =>
+    remarks.map(({ verdict, names, text }) => {
+      const who = names.length === rows.length ? "all " : where === "tables" ? "" : `${listed(names)} `;
+      return { verdict, text, where: `${who}at ${endpoint}` };
+    }),
+  );
+  const wanted = remarks.filter(({ verdict }) => where === "all" || ELSEWHERE.has(verdict) === (where === "card"));
+  return [...Map.groupBy(wanted, ({ verdict }) => verdict)].map(
+    ([verdict, of]) =>
+      `${capital(verdict)}, so not ranked by requests/s: ${of.map(({ where }) => where).join("; ")}: ${of[0]?.text}.`,
+  );
+}
+
+/** Targets that ended, or no longer answered. */
+const gone = ({ left }: Findings): string[] =>
+  left.map(({ name, restart, scenario, reason }) => {
+    const at = scenario === null ? "at its start" : `at ${scenario}`;
+    return `${name} is left out since restart ${restart}: it was gone ${at}: ${reason}`;
+  });
+
+/** A run of many servers may have one remark for each. */
+const MOST_REMARKS = 4;
+
+/** What the run said of how targets are measured: the first remarks, and how many more there are. */
+const remarksOf = ({ remarks }: Findings): string[] =>
+  remarks.length <= MOST_REMARKS
+    ? [...remarks]
+    : [
+        ...remarks.slice(0, MOST_REMARKS - 1),
+        `and ${remarks.length - MOST_REMARKS + 1} more remarks, in the .json file of the run`,
+      ];
+
+/** Of one server nothing is ranked. */
+const circumstances = ({ unranked, isRunning }: Findings, isOne: boolean): string[] => [
+  ...(unranked.length > 0 && !isOne
+    ? [`${listed(unranked)}: not ranked; that takes two servers and two restarts.`]
+    : []),
+  ...(isRunning
+    ? [
+        "Servers that run already are not restarted: how much they differ from start to start is not in these intervals.",
+      ]
+    : []),
+];
+
+/** What servers use while they are idle. */
+const atRest = ({ busyAtRest }: Findings): string[] =>
+  busyAtRest.length === 0
+    ? []
+    : [
+        `Idle, ${listed(busyAtRest.map(({ name, cpu }) => `${name} uses ${percent(cpu)}`))} of a core; no cost above includes that`,
+      ];
+
+/** The first rows are named. */
+const NAMED = 3;
+
+export function notWarm({ endpoints, findings: { warming } }: Report): Line[] {
+  const rows = endpoints.reduce((sum, { rows }) => sum + rows.length, 0);
+  const named = warming.slice(0, NAMED).map(({ name, endpoint, by }) => `${name} at ${endpoint}: ${warmingWords(by)}`);
+  const others = warming.length > NAMED ? "; …" : "";
+  const which = `${warming.length} of ${rows} rows (${named.join("; ")}${others})`;
+  return warming.length === 0 ? [] : [["Not warm", `${which}, so not ranked: raise --warmup`]];
+}
+
+/** The card says how much of the cores' time the host or other processes used, if it is more than this. */
+const NOISY = 0.1;
+export const otherWork = (part: number): string => `other work used ${percent(part)} of the CPU in the median slice`;
+
+export function precision(endpoints: readonly Endpoint[]): Line[] {
+  const sights = endpoints
+    .flatMap(({ endpoint, comparison }) => (comparison ? [{ endpoint, least: comparison.smallestVisible }] : []))
+    .sort((a, b) => a.least - b.least);
+  const shown = [...new Set([sights[0], sights.at(-1)])].flatMap((one) => one ?? []);
+  const span = shown.map(({ endpoint, least }) => `${percent(least)} (${shortOf(endpoint)})`).join(" to ");
+  return labeled("Precision", span ? notDetectable(span) : null);
+}
+
+/** All that is to be known of a run before it is believed, but for twins that differ. */
+export function caveats(report: Report, isOne: boolean): Line[] {
+  const { endpoints, findings, manifest } = report;
+  const { taken } = findings;
+  return [
+    ...limits(endpoints, isOne ? "all" : "card"),
+    ...gone(findings),
+    ...remarksOf(findings),
+    ...circumstances(findings, isOne),
+    ...promises(manifest),
+    ...atRest(findings),
+    ...notWarm(report),
+    ...labeled("Noisy", taken !== null && taken >= NOISY ? otherWork(taken) : null),
+    ...twinsSay(findings, false),
+    ...precision(endpoints),
+  ];
+}
+
+/** Writes per request of the content API. */
+const WRITES: Readonly<Record<string, number>> = { [SEQUENCE]: 3, "POST /content": 1, "POST /users": 1 };
+
+/** How many requests or writes per second keep a promise about latency. @param who a server, perhaps with its driver */
+export function capacitySays(who: string, endpoint: string, slo: Slo, capacity: Capacity): string {
+  const { rate, low, high, starts, reason } = capacity;
+  const promise = promiseOf(slo);
+  if (rate === 0 && high === null) return `${endpoint}: whether ${who} keeps ${promise} is not known; ${reason}.`;
+  if (rate === 0) return `${endpoint}: ${who} does not keep ${promise} at any rate tried; ${reason}.`;
+  const times = (requests: number) => {
+    const writes = requests * (WRITES[endpoint] ?? 1);
+    return writes < 100 ? writes.toFixed(1) : count(writes);
+  };
+  const interval = high === null ? "or more" : `(${times(low)}–${times(high)}, ${starts} starts)`;
+  const what = endpoint in WRITES ? "writes/s" : "requests/s";
+  return `${endpoint}: ${who} is enough for ${times(rate)} ${what} ${interval} at ${promise}; in the last start ${reason}.`;
+}
+
+export const capacities = (manifest: Manifest | null): string[] =>
+  Object.entries(manifest?.capacities ?? {}).flatMap(([name, byEndpoint]) => {
+    const store = manifest?.stores[name];
+    const who = store ? `${name} (${store.driver})` : name;
+    return Object.entries(byEndpoint).map(([endpoint, one]) => capacitySays(who, endpoint, one.slo, one));
+  });
+
+/** What a commit that was answered survives, by store. */
+function promises(manifest: Manifest | null): string[] {
+  const stores = Object.entries(manifest?.stores ?? {});
+  return [...Map.groupBy(stores, ([, store]) => survival(store))].map(
+    ([promise, all]) => `What ${listed(all.map(([name]) => name))} answered ${promise}.`,
+  );
+}
+
+const CRASH = "survives a crash of the server";
+const MACHINE = `${CRASH} and of the machine`;
+const POWER = `${CRASH}; a machine that loses power`;
+/** What SQLite promises, by journal and synchronous (sqlite.org/pragma.html#pragma_synchronous). */
+const SYNCHRONOUS: Readonly<Record<string, string>> = {
+  "wal off": `${POWER} may lose it and corrupt the file`,
+  "wal normal": `${POWER} may lose the latest, the file stays whole`,
+  "wal full": MACHINE,
+  "wal extra": MACHINE,
+  "delete off": `${POWER} may lose it and corrupt the file`,
+  "delete normal": `${POWER} may lose the latest and, on an old file system, corrupt the file`,
+  "delete full": `${POWER} at once may lose the very latest, the file stays whole`,
+  "delete extra": MACHINE,
+};
+
+function survival({ name, file, journal, synchronous }: Identity["store"]): string {
+  if (name === "memory" || file === ":memory:") return "is gone when the server ends";
+  if (name === "postgres") return `${MACHINE} (Postgres with synchronous_commit, its default)`;
+  return `${SYNCHRONOUS[`${journal} ${synchronous}`]} (SQLite, journal ${journal}, synchronous ${synchronous})`;
+}
