@@ -8,7 +8,7 @@ import { UsageError } from "../../shared/errors.ts";
 import { levels } from "../judge/changes.ts";
 import type { RESULT_COLUMNS } from "../keep/results.ts";
 import { listed, signed } from "./format.ts";
-import { history } from "./page/charts.ts";
+import { history } from "./page/draw.ts";
 
 /** One server at one endpoint, run by run. */
 export interface Series {

@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Window } from "happy-dom";
-import { intervals } from "./page/charts.ts";
+import { intervals } from "./charts.ts";
+import { draw } from "./page/draw.ts";
 import type { Report } from "./report.ts";
 
 /** The endpoint that says most in one picture, if it was measured. */
@@ -13,7 +14,7 @@ export function picture({ run, endpoints }: Report): string {
   if (!endpoint) return "";
   const { document } = new Window();
   const names = new Set(endpoint.rows.map(({ name }) => name));
-  const svg = intervals(endpoint, names, { width: 760, document: document as unknown as Document });
+  const svg = draw(intervals(endpoint), names, { width: 760, document: document as unknown as Document });
   const [root = ""] = /:root \{[^}]*\}/.exec(readFileSync(join(import.meta.dirname, "page/style.css"), "utf8")) ?? [];
   const style = document.createElement("style");
   style.textContent = root;

@@ -123,7 +123,9 @@ describe("a run of known truth", () => {
 
 test("runs stand side by side with their machines", () => {
   const page = machinesPage([report, say(known({ run: "2026-02-02T00:00:00.000Z" }))]);
-  expect(page).toMatch(/\n\| CPU time per request +\| 2 × Some CPU \(6\/1\), 2026-01-01 00:00 +\| .*, 2026-02-02 00:00 +\|\n/);
+  expect(page).toMatch(
+    /\n\| CPU time per request +\| 2 × Some CPU \(6\/1\), 2026-01-01 00:00 +\| .*, 2026-02-02 00:00 +\|\n/,
+  );
   expect(page).toContain("\n- Speed: system call 80 ns, ");
   expect(page).toMatch(/\n\| better-sqlite3 vs bun:sqlite on bun +\| \d\d % more \(significant at 1 of 1\) +\| /);
 });

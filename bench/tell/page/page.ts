@@ -1,13 +1,9 @@
 /** Runs in the reader's browser: draws the charts of the servers and the endpoint that are chosen, and keeps the choice in the URL. */
-import { percent, word } from "../format.ts";
-import type { Report } from "../report.ts";
-import * as charts from "./charts.ts";
+import { percent } from "../format.ts";
+import type { Data } from "../html.ts";
+import { draw } from "./draw.ts";
 
-const { endpoints, percentiles } = JSON.parse(document.getElementById("data")?.textContent ?? "") as {
-  endpoints: Report["endpoints"];
-  percentiles: number[];
-};
-const servers = endpoints.flatMap(({ rows }) => rows);
+const { charts, servers, costs } = JSON.parse(document.getElementById("data")?.textContent ?? "") as Data;
 const form = document.getElementById("filters") as HTMLFormElement;
 const all = <T extends Element>(selector: string) => [...document.querySelectorAll<T>(selector)];
 const boxes = all<HTMLInputElement>("#filters input");
@@ -21,10 +17,10 @@ const firstEndpoint = endpointSelect.value;
 function shownNames(): Set<string> {
   const ticked = Map.groupBy(
     boxes.filter(({ checked }) => checked),
-    ({ name }) => name as "runtime" | "framework" | "driver",
+    ({ name }) => name as keyof Data["servers"][number],
   );
-  const shown = servers.filter((row) =>
-    [...ticked].every(([group, of]) => of.some(({ value }) => value === word(row[group]))),
+  const shown = servers.filter((one) =>
+    [...ticked].every(([group, of]) => of.some(({ value }) => value === one[group])),
   );
   return new Set(shown.map(({ name }) => name));
 }
@@ -35,24 +31,11 @@ function drawAll(): void {
   for (const row of all<HTMLElement>("tr[data-name]")) row.hidden = !names.has(row.dataset.name as string);
   for (const section of all<HTMLElement>("[data-endpoint]"))
     section.hidden = one !== ALL && section.dataset.endpoint !== one;
-  for (const figure of all<HTMLElement>("figure[data-chart]")) {
-    const drawn = figure.hidden ? null : chartIn(figure, names);
-    if (drawn) figure.querySelector(".chart")?.replaceChildren(drawn);
+  for (const [i, figure] of all<HTMLElement>("figure").entries()) {
+    const chart = charts[i];
+    if (chart && !figure.hidden)
+      figure.querySelector(".chart")?.replaceChildren(draw(chart, names, { width: figure.clientWidth }));
   }
-}
-
-function chartIn(figure: HTMLElement, names: ReadonlySet<string>): Element | null {
-  const { chart, endpoint: path, base, to = "", from = "" } = figure.dataset;
-  const canvas = { width: figure.clientWidth };
-  if (chart === "effect") return charts.effect(endpoints, { to, from }, canvas);
-  if (chart === "cost" || chart === "p99" || chart === "answered") {
-    const leveled = endpoints.filter((one) => one.level !== null && one.base === base);
-    return charts.overLoad(leveled, chart, names, canvas);
-  }
-  const endpoint = endpoints.find((one) => one.endpoint === path);
-  if (!endpoint) return null;
-  if (chart === "intervals") return charts.intervals(endpoint, names, canvas);
-  return charts.latencies(endpoint, percentiles, names, canvas);
 }
 
 const mine = document.getElementById("mine") as HTMLFormElement;
@@ -89,10 +72,10 @@ function writeAddress(): void {
 /** What the servers need of the reader's machine. */
 function drawMine(): void {
   const [rate = 0, own = 0, cores = 1] = NUMBERS.map((name) => Number(given(name).value));
-  const rows = endpoints.find(({ endpoint }) => endpoint === given("path").value)?.rows ?? [];
-  const needed = rows.flatMap(({ name, cpuUsPerRequest: us, twinOf }) =>
-    us && !twinOf ? [{ name, busy: rate * (us.estimate / 1e6 + own / 1e3) }] : [],
-  );
+  const needed = (costs[given("path").value] ?? []).map(([name, us]) => ({
+    name,
+    busy: rate * (us / 1e6 + own / 1e3),
+  }));
   const lines = needed
     .sort((a, b) => a.busy - b.busy)
     .map(({ name, busy }) => {
