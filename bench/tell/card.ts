@@ -1,5 +1,6 @@
 /** What a run says in about fifteen lines: who needs least, what a choice costs, whether it matters, what the run cannot see. */
 import { parseCpuList } from "../host/cores.ts";
+import type { Interval } from "../judge/statistics.ts";
 import { UNRANKED } from "../judge/verdict.ts";
 import { PRESETS } from "../plan/presets.ts";
 import { bestOf, byWeight, choicesOf, choicesTable, costOf, costs, nameOfChoice } from "./choices.ts";
@@ -10,20 +11,17 @@ import { ownGrid } from "./tables.ts";
 import { type Line, labeled, plain, render } from "./text.ts";
 
 export function card(report: Report): Line[] {
-  const { manifest, servers } = report;
+  const { manifest, servers, endpoints, findings } = report;
   const isSearch = kindOf(report) === "capacity";
-  const isOne = isSearch || namesIn(report.endpoints).length === 1;
-  const answer = isSearch ? [...capacities(manifest), ...memory(servers)] : isOne ? ofOne(report) : ofMany(report);
-  return [title(report), ...answer, ...caveats(report, isOne), ...next(report)];
+  const isOne = isSearch || namesIn(endpoints).length === 1;
+  const answer = () => {
+    if (isSearch) return [...capacities(manifest), ...memory(servers)];
+    if (isOne) return ofOne(report);
+    const compared = [...least(endpoints), ...choicesTable(endpoints), ...matters(report)];
+    return [...twinsSay(findings, true), ...compared, ...memory(servers)];
+  };
+  return [title(report), ...answer(), ...caveats(report, isOne), ...next(report)];
 }
-
-const ofMany = (report: Report): Line[] => [
-  ...twinsSay(report.findings, true),
-  ...least(report.endpoints),
-  ...choicesTable(report.endpoints),
-  ...matters(report),
-  ...memory(report.servers),
-];
 
 /** Requests per second of an ordinary app, for which the card tells what a cost means. */
 const USUAL_RATE = 200;
@@ -37,11 +35,10 @@ function ofOne({ endpoints, servers }: Report): Line[] {
   const [dearest] = rows;
   const core = dearest?.cpuUsPerRequest && (dearest.cpuUsPerRequest.estimate * USUAL_RATE) / 1e6;
   const [of] = servers.rows;
-  const sizes = [
-    ...(of?.rssBytes ? [`${mega(of.rssBytes.estimate)} MB after load`] : []),
-    ...(of?.peakRssBytes ? [`${mega(of.peakRssBytes.estimate)} MB at most`] : []),
-  ];
   const busy = core ? `${USUAL_RATE} requests/s of ${dearest?.endpoint} keep ${percent(core)} of a core busy` : null;
+  const size = (bytes: Interval | null | undefined, what: string) =>
+    bytes ? [`${mega(bytes.estimate)} MB ${what}`] : [];
+  const sizes = [...size(of?.rssBytes, "after load"), ...size(of?.peakRssBytes, "at most")];
   return [
     ...render(ownGrid(rows)).split("\n"),
     ...labeled("In practice", busy ?? "the CPU time is not known, because the server's processes cannot be seen here"),
@@ -65,7 +62,6 @@ export function tiles(report: Report): { title: string; lines: string[] }[] {
   ].filter(({ lines }) => lines.length > 0);
 }
 
-/** Names of servers, without twins. */
 function namesIn(endpoints: readonly Endpoint[]): string[] {
   const twins = twinsAmong(endpoints);
   const names = endpoints.flatMap(({ rows }) => rows.map(({ name }) => name));
@@ -81,14 +77,11 @@ export function heatMap(endpoints: readonly Endpoint[]) {
   if (compared.length === 0) return null;
   const cell = ({ endpoint, rows }: Endpoint, server: string) => {
     const { standing, warming } = rows.find(({ name }) => name === server) ?? {};
-    if (!standing) return { endpoint, text: "-", heat: "0", note: `${server} at ${endpoint}: not compared` };
-    const { ratioToBest, first } = standing;
-    return {
-      endpoint,
-      text: ratioToBest.estimate.toFixed(2) + (warming ? "?" : ""),
-      heat: first ? "0" : Math.min(1, Math.max(0, Math.log(ratioToBest.estimate) / Math.log(HOTTEST))).toFixed(2),
-      note: `${server} at ${endpoint}: ${ratio(ratioToBest)}${warming ? ", warming" : ""}`,
-    };
+    if (!standing) return { endpoint, text: "-", heat: 0, note: `${server} at ${endpoint}: not compared` };
+    const { ratioToBest: of, first } = standing;
+    const heat = first ? 0 : Math.min(1, Math.max(0, Math.log(of.estimate) / Math.log(HOTTEST)));
+    const note = `${server} at ${endpoint}: ${ratio(of)}${warming ? ", warming" : ""}`;
+    return { endpoint, text: of.estimate.toFixed(2) + (warming ? "?" : ""), heat: heat.toFixed(2), note };
   };
   return {
     title: `${capital(costWord(compared))} per request ÷ the least`,

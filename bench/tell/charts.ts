@@ -1,50 +1,59 @@
 /** The charts of a report as data: page/draw.ts draws them. */
 import type { Interval } from "../judge/statistics.ts";
 import { ratio, warmingWords, word } from "./format.ts";
-import { type Chart, nines, type Point } from "./page/draw.ts";
+import { type Chart, nines, type Point, type Series } from "./page/draw.ts";
 import { type Endpoint, PERCENTILES } from "./report.ts";
 import { type Grid, grid } from "./text.ts";
 
-const FRAMEWORKS = ["raw", "express", "fastify", "hono", "elysia", "next", "remix"];
-const LANGUAGES = ["go", "rust", "java", "python", "ruby", "elixir"];
-/** Names of colours, in the order of the style sheet's. */
-const COLORS = ["other", ...FRAMEWORKS, ...LANGUAGES];
-/** Shapes, and as what they are written. */
+/** Of frameworks on Bun and Node, and of other languages. */
+const COLORS: Readonly<Record<string, string>> = {
+  other: "light-dark(#7a6a00, #d8c94a)",
+  raw: "light-dark(#444, #ccc)",
+  express: "light-dark(#b34700, #ff8c42)",
+  fastify: "light-dark(#0063a3, #5bb4f0)",
+  hono: "light-dark(#a3267a, #ee8fcb)",
+  elysia: "light-dark(#00795a, #3fc79a)",
+  next: "light-dark(#000, #fff)",
+  remix: "light-dark(#5c5c00, #c5c56a)",
+  go: "light-dark(#007d9c, #4dd0e8)",
+  rust: "light-dark(#8a3b12, #e8a17a)",
+  java: "light-dark(#b00020, #ff7a85)",
+  python: "light-dark(#2b5b84, #ffd43b)",
+  ruby: "light-dark(#9b1111, #ff9d9d)",
+  elixir: "light-dark(#5d3a8e, #c3a6f0)",
+};
+/** Of runtimes, and as what they are written. */
 const SHAPES: Readonly<Record<string, readonly [shape: string, text: string]>> = {
-  bun: ["circle", "●"],
-  node: ["square", "■"],
-  other: ["triangle", "▲"],
-  go: ["diamond", "◆"],
-  rust: ["star", "★"],
-  java: ["cross", "✚"],
-  python: ["hexagon", "⬢"],
-  ruby: ["wye", "Y"],
-  elixir: ["diamond2", "◇"],
+  ...{ bun: ["circle", "●"], node: ["square", "■"], other: ["triangle", "▲"], go: ["diamond", "◆"] },
+  ...{
+    rust: ["star", "★"],
+    java: ["cross", "✚"],
+    python: ["hexagon", "⬢"],
+    ruby: ["wye", "Y"],
+    elixir: ["diamond2", "◇"],
+  },
 };
 
 type Server = Endpoint["rows"][number];
 
-/** @returns the names of a server's shape and colour */
 function lookOf(row: Server) {
   const [runtime, framework] = [word(row.runtime), word(row.framework)];
-  const color = FRAMEWORKS.includes(framework) ? framework : LANGUAGES.includes(runtime) ? runtime : "other";
+  const color = [framework, runtime].find((name) => name in COLORS) ?? "other";
   return { runtime: runtime in SHAPES ? runtime : "other", color };
 }
 
-/** The marks that there are. */
 export function legendOf(endpoints: readonly Endpoint[]) {
   const looks = endpoints.flatMap(({ rows }) => rows.map(lookOf));
-  const colors = COLORS.map((name, index) => ({ name, index }));
   const shapes = Object.entries(SHAPES).filter(([name]) => looks.some(({ runtime }) => runtime === name));
   return {
-    colors: colors.filter(({ name }) => looks.some(({ color }) => color === name)),
+    colors: Object.entries(COLORS).filter(([name]) => looks.some(({ color }) => color === name)),
     shapes: shapes.map(([name, [, shape]]) => `${shape} ${name}`).join(" "),
   };
 }
 
-function seriesOf(row: Server, points: readonly Point[]) {
+function seriesOf(row: Server, points: readonly Point[]): Series {
   const { runtime, color } = lookOf(row);
-  return { server: row.name, color: COLORS.indexOf(color), shape: SHAPES[runtime]?.[0] ?? "", points };
+  return { server: row.name, color: COLORS[color] ?? "", shape: SHAPES[runtime]?.[0] ?? "", points };
 }
 
 const range = ({ low, high }: Interval) => ({ low, high });
@@ -82,7 +91,6 @@ function latencies({ endpoint, curves, rows }: Endpoint): Chart {
   };
 }
 
-/** What one choice costs at each endpoint. */
 function effect(name: string, endpoints: readonly Endpoint[]): Chart {
   const points = endpoints.flatMap(({ endpoint, effects }) =>
     effects.flatMap(({ to, from, cpu }) =>
@@ -91,7 +99,7 @@ function effect(name: string, endpoints: readonly Endpoint[]): Chart {
         : [],
     ),
   );
-  const series = [{ server: null, color: COLORS.indexOf("raw"), shape: "circle", points }];
+  const series = [{ server: null, color: "var(--text)", shape: "circle", points }];
   const axes = { x: name, y: null, scale: "log" } as const;
   return { kind: "effect", caption: name, endpoint: null, title: `CPU time per request of ${name}`, ...axes, series };
 }
@@ -126,7 +134,6 @@ function overLoad(y: keyof typeof BY_LOAD, unit: string, endpoints: readonly End
   };
 }
 
-/** A part of the page with charts. */
 export interface View {
   readonly id: string;
   readonly title: string;

@@ -6,7 +6,6 @@ import { capital, shortOf, signed, word } from "./format.ts";
 import { costWord, type Endpoint, type Report } from "./report.ts";
 import { renderText } from "./text.ts";
 
-/** One choice, at all endpoints that compared it. */
 export interface Choice extends Pick<MainEffect, "factor" | "to" | "from"> {
   /** A runtime, if the cost depends on it. */
   readonly on: string | null;
@@ -74,7 +73,6 @@ function extentOf({ compared }: Choice): string {
 export const costOf = (choice: Choice): string =>
   `${extentOf(choice)} (significant at ${choice.different} of ${choice.compared.length})`;
 
-/** Endpoints with the most answers per second first. */
 export function byWeight(endpoints: readonly Endpoint[]): Endpoint[] {
   const rate = ({ rows }: Endpoint) => rows.reduce((sum, { goodput }) => sum + goodput.estimate, 0) / rows.length;
   return endpoints.toSorted((a, b) => rate(b) - rate(a));
@@ -98,7 +96,6 @@ export function choicesTable(endpoints: readonly Endpoint[]): string[] {
   return renderText(heads, rows).split("\n");
 }
 
-/** What the choices cost: a subject, and a sentence about it. */
 export function costs(all: readonly Choice[]): (readonly [about: string, text: string])[] {
   const of = (wanted: Factor) => all.filter(({ factor }) => factor === wanted);
   return [

@@ -8,7 +8,6 @@ import { drawn, fitted, type Grid, type Line, plain, wrap } from "./text.ts";
 /** Width of a report that goes to a file or a pipe. */
 const WIDTH = 100;
 
-/** The card. */
 export const summary = (report: Report, width = process.stdout.columns ?? WIDTH): string => drawn(card(report), width);
 
 /** The machine and the card, then a table per endpoint, cheapest server first if the run can tell. */
@@ -42,12 +41,14 @@ export function markdown(report: Report): string {
   const together = overview(endpoints);
   return [
     `Run ${run} on ${machineName}.`,
-    ...(machine.length > 0 ? [fold("This machine", [machine.map((line) => `- ${plain(line)}`).join("\n")])] : []),
+    ...(machine.length > 0 ? [fold("This machine", [bullets(machine.map(plain))])] : []),
     fenced(report),
     ...(together ? [titled(together)] : []),
     ...sections(report).map(({ title, grids, notes }) => fold(title, [...grids.map(titled), ...notes])),
   ].join("\n\n");
 }
+
+export const bullets = (lines: readonly string[]): string => lines.map((line) => `- ${line}`).join("\n");
 
 export const fenced = (report: Report): string => `\`\`\`\n${summary(report, 120)}\n\`\`\``;
 

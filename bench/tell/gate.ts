@@ -22,52 +22,38 @@ import { machineLine } from "./machine.ts";
 import { otherWork } from "./says.ts";
 import { renderText } from "./text.ts";
 
-/** Version 2 of the record: docs/gate.schema.json. */
+/** Version 2 of the record: docs/gate.schema.json says what each field is. */
 export interface GateReport {
   readonly version: 2;
-  /** Null if nothing was asked: no --fail-above. */
   readonly verdict: Gate["verdict"];
-  /** Why it could not be measured. */
   readonly reason: string | null;
   readonly failAbove: number | null;
   readonly base: { readonly name: string; readonly commit: string | null };
   readonly head: { readonly name: string; readonly commit: string | null };
   readonly run: string;
   readonly machine: string;
-  /** Of each side. */
   readonly restarts: number;
   readonly seconds: number;
-  /** Part of the time in which the host or other processes had the cores, in the median slice. */
   readonly taken: number | null;
   readonly endpoints: readonly {
     readonly endpoint: string;
     readonly verdict: GateVerdict | null;
-    /** CPU µs per request; null if it cannot be read of both. */
     readonly cpuUs: Judged | null;
-    /** Requests per second at full load; they decide as well if a server waits. */
     readonly perSecond: Judged | null;
-    /** Whether a server waits for something while it is loaded. */
     readonly waiting: boolean;
-    /** At a fixed rate per second, the same for both. */
     readonly p99Ms: (Judged & { readonly rate: number }) | null;
-    /** Of the CPU time, what the kernel had; bytes of an answer; context switches per request: what a change may come from. */
     readonly kernelUs: Measure | null;
     readonly bytes: Measure | null;
     readonly switches: Measure | null;
-    /** CPU µs per request of child processes that ended meanwhile; null if that cannot be seen. */
     readonly childUs: { readonly base: number; readonly head: number } | null;
-    /** A second copy of base ÷ the first; nothing but the instrument's noise. */
     readonly guard: Pick<Measure, "ratio" | "low" | "high"> | null;
-    /** Whether the cost of one of them still changed while it was measured. */
     readonly warming: boolean;
   }[];
-  /** After load, and the most since the start. */
   readonly rssBytes: Judged | null;
   readonly peakRssBytes: Measure | null;
   readonly startupMs: Measure | null;
 }
 
-/** With a verdict if it was asked to decide. */
 export interface Judged extends Measure {
   readonly verdict: GateVerdict | null;
 }
@@ -161,7 +147,6 @@ const us = (value: number) => `${value.toFixed(value < 100 ? 1 : 0)} µs`;
 const ms = (value: number) => `${value.toFixed(value < 10 ? 2 : 0)} ms`;
 const mb = (value: number) => `${count(value / 1e6)} MB`;
 
-/** One row per figure: what it is, base, head, the change, the verdict. */
 function rowsOf({ endpoints, rssBytes, peakRssBytes, startupMs }: GateReport): string[][] {
   const row = (what: string, of: Measure | Judged | null, show: (value: number) => string) =>
     of === null ? [] : [[what, show(of.base), show(of.head), change(of), ("verdict" in of && of.verdict) || ""]];
@@ -192,8 +177,7 @@ function slowerAt({ endpoint, cpuUs, perSecond }: GateReport["endpoints"][number
   return `${endpoint} by ${part} of the ${what}`;
 }
 
-/** The answer, in one line. */
-export function headline({ verdict, reason, failAbove, base, head, endpoints, rssBytes }: GateReport): string {
+function headline({ verdict, reason, failAbove, base, head, endpoints, rssBytes }: GateReport): string {
   const of = `${head.name} against ${base.name}`;
   const limit = `${((failAbove ?? 0) * 100).toFixed(1).replace(/\.0$/, "")} %`;
   const named = endpoints.filter((one) => one.verdict === verdict);
@@ -210,7 +194,6 @@ export function headline({ verdict, reason, failAbove, base, head, endpoints, rs
   return `${of}: undecided: the time was too short to tell whether it is slower by more than ${limit} at ${open}; raise --seconds`;
 }
 
-/** How sure it is, in sentences. */
 function grounds({ base, head, restarts, seconds, endpoints, machine, taken }: GateReport): string[] {
   const guards = endpoints.flatMap(({ endpoint, guard }) => (guard ? [`${change(guard)} at ${endpoint}`] : []));
   return [
@@ -233,11 +216,9 @@ function grounds({ base, head, restarts, seconds, endpoints, machine, taken }: G
 
 const heads = ({ base, head }: GateReport) => ["", base.name, head.name, "change", ""];
 
-/** For a terminal. */
 export const gateText = (report: GateReport): string =>
   [headline(report), "", renderText(heads(report), rowsOf(report)), "", ...grounds(report)].join("\n");
 
-/** For a comment on a pull request. */
 export const gateMarkdown = (report: GateReport): string =>
   [
     `**${headline(report)}**\n`,
@@ -247,7 +228,6 @@ export const gateMarkdown = (report: GateReport): string =>
     "\n</details>\n",
   ].join("\n");
 
-/** What begins, and how long it may take. */
 export const atMost = (head: string, base: string, endpoints: number, seconds: number): string =>
   `${head} against ${base}, ${many(endpoints, "endpoint")}: at most ${seconds < 90 ? `${seconds} s` : `${Math.ceil(seconds / 60)} min`}`;
 

@@ -7,8 +7,7 @@ import { heatMap, tiles } from "./card.ts";
 import { legendOf, viewsOf } from "./charts.ts";
 import { word } from "./format.ts";
 import type { Chart } from "./page/draw.ts";
-import { TYPICAL } from "./picture.ts";
-import type { Endpoint, Report } from "./report.ts";
+import { type Endpoint, type Report, typicalOf } from "./report.ts";
 import { sections } from "./tables.ts";
 import { plain } from "./text.ts";
 
@@ -22,7 +21,6 @@ export interface Data {
   readonly costs: Readonly<Record<string, readonly (readonly [name: string, us: number])[]>>;
 }
 
-/** Charts for eyes, the same numbers as tables, a filter and a calculator. */
 export async function html(report: Report): Promise<string> {
   const { endpoints, machine } = report;
   // What is drawn stands in the data of the charts, and turns are many.
@@ -35,7 +33,7 @@ export async function html(report: Report): Promise<string> {
     report,
     tiles: tiles(report),
     heat: heatMap(endpoints),
-    typical: endpoints.some(({ endpoint }) => endpoint === TYPICAL) ? TYPICAL : endpoints[0]?.endpoint,
+    typical: typicalOf(endpoints).endpoint,
     legend: legendOf(endpoints),
     filters: FILTERS.map((name) => [name, valuesOf(name)] as const).filter(([, values]) => values.length > 1),
     views,
@@ -49,7 +47,6 @@ export async function html(report: Report): Promise<string> {
   });
 }
 
-/** What servers can be chosen by. */
 const FILTERS = ["runtime", "framework", "driver"] as const;
 
 function serversOf(endpoints: readonly Endpoint[]): Data["servers"] {
@@ -60,7 +57,6 @@ function serversOf(endpoints: readonly Endpoint[]): Data["servers"] {
   }));
 }
 
-/** Without twins. */
 const costsOf = (endpoints: readonly Endpoint[]): Data["costs"] =>
   Object.fromEntries(
     endpoints.map(({ endpoint, rows }) => [

@@ -15,7 +15,6 @@ import type { Finding } from "../self-test/self-test.ts";
 import { count, many, notDetectable, percent, ratio, warmingWords } from "./format.ts";
 import { renderText } from "./text.ts";
 
-/** What a plan will do, how long and on which cores. */
 export function describe(plan: Plan, cores: Cores | null): string {
   const { targets, scenarios, connections, agents, amount } = plan;
   const where = () => {
@@ -29,7 +28,6 @@ export function describe(plan: Plan, cores: Cores | null): string {
   return `${many(targets.length, "server")} × ${many(scenarios.length, "endpoint")}, ${connections} connections: ${minutes}, as many restarts as fit, at least two${where()}`;
 }
 
-/** What will be started or loaded, and at what. */
 export const targetLines = ({ targets, scenarios }: Plan): string[] => [
   `servers: ${targets.map((spec) => (spec.kind === "url" && spec.name !== spec.url ? `${spec.name} (${spec.url})` : spec.name)).join(" ")}`,
   `endpoints: ${scenarios.map(({ name }) => name).join(" ")}`,
@@ -38,7 +36,6 @@ export const targetLines = ({ targets, scenarios }: Plan): string[] => [
     : []),
 ];
 
-/** One line for two targets at one endpoint. */
 export function outcome(pair: string, one: Outcome, { seconds }: Pick<Manifest, "seconds">): string {
   const { endpoint, by, ratio: of, state, logRatios, smallestVisible, isWarming } = one;
   if (logRatios.length === 0)
@@ -52,7 +49,6 @@ const STATES = { different: "different", equivalent: "equivalent", undecided: "n
 
 const workOf = (handicap: number, equal: string) => (handicap > 0 ? `${percent(handicap)} more work` : equal);
 
-/** One line for a gate whose answer is known. */
 export const gateLine = ({ server, handicap, verdict, seconds }: GateFinding): string =>
   `${server} ${workOf(handicap, "A/A")}: ${verdict}, ${seconds.toFixed(0)} s`;
 
@@ -100,24 +96,20 @@ export function idleTable(seen: readonly Idle[]): string {
   ].join("\n\n");
 }
 
-/** One line for what one way said of one pair. */
 export function found({ way, server, endpoint, handicap, ratio, outcome, seconds }: Finding): string {
   const time = seconds === undefined ? "" : `, ${seconds.toFixed(0)} s`;
   return `${server} ${endpoint} ${workOf(handicap, "A/A")}: ${ratio.toFixed(3)} ${outcome} (${way}${time})`;
 }
 
-/** One line for a server of known cost. */
 export function scheduleLine({ schedule, ratio: of, warming, isRight }: ScheduleFinding): string {
   const state = warming === null ? "called steady" : `called warming: ${warmingWords(warming)}`;
   const verdict = isRight === null ? "UNDECIDED" : isRight ? "right" : "WRONG";
   return `${verdict}: ${schedule}: ${ratio(of, 3)} of what it settles at, ${state}`;
 }
 
-/** One line for a server in turns and alone. */
 export const aloneLine = ({ server, endpoint, cost, rate, looks }: AloneFinding): string =>
   `${server} ${endpoint}: turns ÷ alone, against the mean of all: CPU time ${ratio(cost, 3)}, requests/s ${ratio(rate, 3)}, ${looks} looks`;
 
-/** What a server answered when it was asked. */
 export const answersTable = ({ name, url, answers }: Target, endpoints: readonly string[]): string =>
   renderText(
     [`${name} at ${url}`, "bytes", "ms"],

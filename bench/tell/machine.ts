@@ -64,7 +64,6 @@ export function machineLine({ machine }: Manifest): string {
     .join("; ");
 }
 
-/** What a reader has to know of the machine of a run, most important first. */
 export function machineLines(manifest: Manifest, slices: readonly Slice[]): Line[] {
   const { fingerprints: seen, cores, plan, machine } = manifest;
   return [

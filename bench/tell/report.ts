@@ -33,13 +33,11 @@ export interface Report {
 
 export interface Endpoint extends Table {
   readonly effects: readonly MainEffect[];
-  /** What the steps of a sequence saw. */
   readonly steps: readonly Table[];
   /** Latency at each of PERCENTILES, ms; of servers whose histograms are known. */
   readonly curves: readonly { readonly name: string; readonly ms: readonly number[] }[];
 }
 
-/** Where the curve of latencies is drawn. */
 export const PERCENTILES = [1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 98, 99, 99.5, 99.8, 99.9];
 
 /** @param run the newest one if absent @throws UsageError for a file that is malformed, or if there is no such run. */
@@ -62,7 +60,6 @@ export function runsOf(file: string): string[] {
   throw new UsageError(`${foldersOf(file).join(" and ")}: no run is there; ./bench.sh measures one`);
 }
 
-/** @param measured of one run */
 export function reportOf(measured: Measurements, manifest: Manifest | null): Report {
   // While a capacity is searched each slice has another rate.
   const searched = Object.keys(manifest?.capacities ?? {}).length > 0;
@@ -92,11 +89,14 @@ export function reportOf(measured: Measurements, manifest: Manifest | null): Rep
   };
 }
 
-/** What servers are compared by, per request. */
+/** The endpoint that says most in one picture, if it was measured. */
+export const TYPICAL = "/sqlite/random-5fields/5";
+export const typicalOf = (endpoints: readonly Endpoint[]): Endpoint =>
+  endpoints.find(({ endpoint }) => endpoint === TYPICAL) ?? (endpoints[0] as Endpoint);
+
 export const costWord = (endpoints: readonly Pick<Table, "by">[]): "CPU time" | "time" =>
   endpoints.every(({ by }) => by === "cpu") ? "CPU time" : "time";
 
-/** @returns the names of twins. */
 export const twinsAmong = (endpoints: readonly Pick<Table, "rows">[]): Set<string> =>
   new Set(endpoints.flatMap(({ rows }) => rows.flatMap(({ name, twinOf }) => (twinOf ? [name] : []))));
 
@@ -118,7 +118,6 @@ export function kindOf({ endpoints, manifest }: Report): Kind {
   return endpoints.every(({ load }) => load === "open") ? "stacks-rate" : `stacks-${workload}`;
 }
 
-/** @returns what results.csv keeps of a run. */
 export function resultRows({ endpoints, run, host }: Report): ResultRow[] {
   return endpoints.flatMap(({ endpoint, rows }) =>
     rows.map((row) => ({

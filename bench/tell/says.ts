@@ -22,7 +22,6 @@ export const twinsSay = ({ twins }: Findings, isDifferent: boolean): Line[] =>
 /** Verdicts that the card names with their servers, because their numbers are not those of the servers; tables name others. */
 const ELSEWHERE = new Set(["network-bound", "bandwidth-bound", "rate-limited", "invalid", "service time"]);
 
-/** Endpoints at which requests per second say nothing about some servers. */
 export function limits(endpoints: readonly Endpoint[], where: "card" | "tables" | "all"): string[] {
   const remarks = endpoints.flatMap(({ endpoint, rows, remarks }) =>
     remarks.map(({ verdict, names, text }) => {
@@ -37,46 +36,9 @@ export function limits(endpoints: readonly Endpoint[], where: "card" | "tables" 
   );
 }
 
-/** Targets that ended, or no longer answered. */
-const gone = ({ left }: Findings): string[] =>
-  left.map(({ name, restart, scenario, reason }) => {
-    const at = scenario === null ? "at its start" : `at ${scenario}`;
-    return `${name} is left out since restart ${restart}: it was gone ${at}: ${reason}`;
-  });
-
 /** A run of many servers may have one remark for each. */
 const MOST_REMARKS = 4;
 
-/** What the run said of how targets are measured: the first remarks, and how many more there are. */
-const remarksOf = ({ remarks }: Findings): string[] =>
-  remarks.length <= MOST_REMARKS
-    ? [...remarks]
-    : [
-        ...remarks.slice(0, MOST_REMARKS - 1),
-        `and ${remarks.length - MOST_REMARKS + 1} more remarks, in the .json file of the run`,
-      ];
-
-/** Of one server nothing is ranked. */
-const circumstances = ({ unranked, isRunning }: Findings, isOne: boolean): string[] => [
-  ...(unranked.length > 0 && !isOne
-    ? [`${listed(unranked)}: not ranked; that takes two servers and two restarts.`]
-    : []),
-  ...(isRunning
-    ? [
-        "Servers that run already are not restarted: how much they differ from start to start is not in these intervals.",
-      ]
-    : []),
-];
-
-/** What servers use while they are idle. */
-const atRest = ({ busyAtRest }: Findings): string[] =>
-  busyAtRest.length === 0
-    ? []
-    : [
-        `Idle, ${listed(busyAtRest.map(({ name, cpu }) => `${name} uses ${percent(cpu)}`))} of a core; no cost above includes that`,
-      ];
-
-/** The first rows are named. */
 const NAMED = 3;
 
 export function notWarm({ endpoints, findings: { warming } }: Report): Line[] {
@@ -87,30 +49,42 @@ export function notWarm({ endpoints, findings: { warming } }: Report): Line[] {
   return warming.length === 0 ? [] : [["Not warm", `${which}, so not ranked: raise --warmup`]];
 }
 
-/** The card says how much of the cores' time the host or other processes used, if it is more than this. */
-const NOISY = 0.1;
 export const otherWork = (part: number): string => `other work used ${percent(part)} of the CPU in the median slice`;
 
 export function precision(endpoints: readonly Endpoint[]): Line[] {
-  const sights = endpoints
-    .flatMap(({ endpoint, comparison }) => (comparison ? [{ endpoint, least: comparison.smallestVisible }] : []))
-    .sort((a, b) => a.least - b.least);
-  const shown = [...new Set([sights[0], sights.at(-1)])].flatMap((one) => one ?? []);
-  const span = shown.map(({ endpoint, least }) => `${percent(least)} (${shortOf(endpoint)})`).join(" to ");
+  const seen = endpoints.flatMap(({ endpoint, comparison: of }) =>
+    of ? [[of.smallestVisible, endpoint] as const] : [],
+  );
+  const ends = seen.sort(([a], [b]) => a - b).filter((_, i) => i === 0 || i === seen.length - 1);
+  const span = ends.map(([least, endpoint]) => `${percent(least)} (${shortOf(endpoint)})`).join(" to ");
   return labeled("Precision", span ? notDetectable(span) : null);
 }
 
-/** All that is to be known of a run before it is believed, but for twins that differ. */
+/** The card says how much of the cores' time the host or other processes used, if it is more than this. */
+const NOISY = 0.1;
+const RUNNING =
+  "Servers that run already are not restarted: how much they differ from start to start is not in these intervals.";
+
+/** All that is to be known of a run before it is believed, but for twins that differ. @param isOne of one server nothing is ranked */
 export function caveats(report: Report, isOne: boolean): Line[] {
   const { endpoints, findings, manifest } = report;
-  const { taken } = findings;
+  const { taken, left, remarks, unranked, isRunning, busyAtRest } = findings;
+  const shown = remarks.length > MOST_REMARKS ? MOST_REMARKS - 1 : MOST_REMARKS;
+  const busy = listed(busyAtRest.map(({ name, cpu }) => `${name} uses ${percent(cpu)}`));
   return [
     ...limits(endpoints, isOne ? "all" : "card"),
-    ...gone(findings),
-    ...remarksOf(findings),
-    ...circumstances(findings, isOne),
+    ...left.map(({ name, restart, scenario, reason }) => {
+      const at = scenario === null ? "at its start" : `at ${scenario}`;
+      return `${name} is left out since restart ${restart}: it was gone ${at}: ${reason}`;
+    }),
+    ...remarks.slice(0, shown),
+    ...(remarks.length > shown ? [`and ${remarks.length - shown} more remarks, in the .json file of the run`] : []),
+    ...(unranked.length > 0 && !isOne
+      ? [`${listed(unranked)}: not ranked; that takes two servers and two restarts.`]
+      : []),
+    ...(isRunning ? [RUNNING] : []),
     ...promises(manifest),
-    ...atRest(findings),
+    ...(busy ? [`Idle, ${busy} of a core; no cost above includes that`] : []),
     ...notWarm(report),
     ...labeled("Noisy", taken !== null && taken >= NOISY ? otherWork(taken) : null),
     ...twinsSay(findings, false),
@@ -125,8 +99,9 @@ const WRITES: Readonly<Record<string, number>> = { [SEQUENCE]: 3, "POST /content
 export function capacitySays(who: string, endpoint: string, slo: Slo, capacity: Capacity): string {
   const { rate, low, high, starts, reason } = capacity;
   const promise = promiseOf(slo);
-  if (rate === 0 && high === null) return `${endpoint}: whether ${who} keeps ${promise} is not known; ${reason}.`;
-  if (rate === 0) return `${endpoint}: ${who} does not keep ${promise} at any rate tried; ${reason}.`;
+  const none =
+    high === null ? `whether ${who} keeps ${promise} is not known` : `${who} keeps ${promise} at no rate tried`;
+  if (rate === 0) return `${endpoint}: ${none}; ${reason}.`;
   const times = (requests: number) => {
     const writes = requests * (WRITES[endpoint] ?? 1);
     return writes < 100 ? writes.toFixed(1) : count(writes);
@@ -143,7 +118,6 @@ export const capacities = (manifest: Manifest | null): string[] =>
     return Object.entries(byEndpoint).map(([endpoint, one]) => capacitySays(who, endpoint, one.slo, one));
   });
 
-/** What a commit that was answered survives, by store. */
 function promises(manifest: Manifest | null): string[] {
   const stores = Object.entries(manifest?.stores ?? {});
   return [...Map.groupBy(stores, ([, store]) => survival(store))].map(
@@ -154,16 +128,13 @@ function promises(manifest: Manifest | null): string[] {
 const CRASH = "survives a crash of the server";
 const MACHINE = `${CRASH} and of the machine`;
 const POWER = `${CRASH}; a machine that loses power`;
+const CORRUPT = `${POWER} may lose it and corrupt the file`;
 /** What SQLite promises, by journal and synchronous (sqlite.org/pragma.html#pragma_synchronous). */
 const SYNCHRONOUS: Readonly<Record<string, string>> = {
-  "wal off": `${POWER} may lose it and corrupt the file`,
+  ...{ "wal full": MACHINE, "wal extra": MACHINE, "delete extra": MACHINE, "wal off": CORRUPT, "delete off": CORRUPT },
   "wal normal": `${POWER} may lose the latest, the file stays whole`,
-  "wal full": MACHINE,
-  "wal extra": MACHINE,
-  "delete off": `${POWER} may lose it and corrupt the file`,
   "delete normal": `${POWER} may lose the latest and, on an old file system, corrupt the file`,
   "delete full": `${POWER} at once may lose the very latest, the file stays whole`,
-  "delete extra": MACHINE,
 };
 
 function survival({ name, file, journal, synchronous }: Identity["store"]): string {

@@ -33,44 +33,44 @@ export interface Section {
 }
 
 /** What a report has beside the card. */
-export const sections = (report: Report): Section[] => [
-  ...precisionSection(report),
-  ...report.endpoints.map((shown) => ({
-    title: shown.endpoint,
-    endpoint: shown.endpoint,
-    grids: gridsOf(shown),
-    notes: notesOf(shown),
-  })),
-  serversSection(report.servers),
-];
-
-/** What could not be seen, and where requests/s say nothing, if the card does not say it. */
-function precisionSection({ endpoints }: Report): Section[] {
+export function sections({ endpoints, servers }: Report): Section[] {
   const compared = endpoints.filter(({ comparison }) => comparison !== null);
-  const shown = precision(compared);
-  const grids =
-    compared.length > 0 ? [grid("", ["detectable", ...compared.map(({ endpoint }) => shortOf(endpoint))], shown)] : [];
-  const notes = limits(endpoints, "tables");
-  return grids.length + notes.length > 0 ? [{ title: "Precision and limits", endpoint: null, grids, notes }] : [];
+  const heads = ["detectable", ...compared.map(({ endpoint }) => shortOf(endpoint))];
+  const first = {
+    title: "Precision and limits",
+    endpoint: null,
+    grids: compared.length > 0 ? [grid("", heads, precision(compared))] : [],
+    notes: limits(endpoints, "tables"),
+  };
+  return [
+    ...(first.grids.length + first.notes.length > 0 ? [first] : []),
+    ...endpoints.map((shown) => {
+      const { endpoint } = shown;
+      return { title: endpoint, endpoint, grids: gridsOf(shown), notes: notesOf(shown) };
+    }),
+    {
+      title: `Servers, after ${servers.endpoint}`,
+      endpoint: null,
+      grids: [usageGrid(servers)],
+      notes: versions(servers),
+    },
+  ];
 }
 
-const known = (part: number | null | undefined): string => (part ? percent(part) : "-");
-
 /** The smallest difference of servers, and the smallest change of a cost while it was measured, that a run sees. */
-const precision = (tables: readonly Table[]): string[][] => [
-  ["difference", ...tables.map(({ comparison }) => known(comparison?.smallestVisible))],
-  ["change", ...tables.map(({ noChangeAbove }) => known(noChangeAbove))],
-];
+function precision(tables: readonly Table[]): string[][] {
+  const known = (part: number | null | undefined) => (part ? percent(part) : "-");
+  return [
+    ["difference", ...tables.map(({ comparison }) => known(comparison?.smallestVisible))],
+    ["change", ...tables.map(({ noChangeAbove }) => known(noChangeAbove))],
+  ];
+}
 
-/** One row per server, one column per table. */
 function sideBySide(title: string, heads: readonly string[], tables: readonly Table[], cell: (row: Row) => string) {
   const names = [...new Set(tables.flatMap(({ rows }) => rows.map(({ name }) => name)))].sort();
   const rows = names.map((name) => [
     name,
-    ...tables.map(({ rows }) => {
-      const row = rows.find((one) => one.name === name);
-      return row ? cell(row) : "-";
-    }),
+    ...tables.map(({ rows }) => rows.filter((row) => row.name === name).map(cell)[0] ?? "-"),
   ]);
   return grid(title, ["server", ...heads], rows);
 }
@@ -78,21 +78,17 @@ function sideBySide(title: string, heads: readonly string[], tables: readonly Ta
 /** What each server costs at all endpoints, as a multiple of the least, and its ties; with more and more connections, what it answers. */
 export function overview(tables: readonly Table[]): Grid | null {
   const heads = tables.map(({ endpoint }) => endpoint);
-  if (tables.some(({ level }) => level?.unit === "connections"))
-    return sideBySide(
-      "requests/s and p99 in ms with so many connections; - if more than 1 % failed with fewer",
-      heads,
-      tables,
-      ({ goodput, latencyMs, errors, requests }) =>
-        `${count(goodput.estimate)}, ${ms(latencyMs[99].estimate)}${errors > 0 ? `, ${percent(errors / requests)} failed` : ""}`,
-    );
+  if (tables.some(({ level }) => level?.unit === "connections")) {
+    const title = "requests/s and p99 in ms with so many connections; - if more than 1 % failed with fewer";
+    return sideBySide(title, heads, tables, ({ goodput, latencyMs, errors, requests }) => {
+      const failed = errors > 0 ? `, ${percent(errors / requests)} failed` : "";
+      return `${count(goodput.estimate)}, ${ms(latencyMs[99].estimate)}${failed}`;
+    });
+  }
   if (tables.every(({ comparison }) => comparison === null)) return null;
-  return sideBySide(
-    `${capital(costWord(tables))} per request ÷ the least; servers that share a letter could not be distinguished`,
-    heads,
-    tables,
-    ({ standing, warming }) =>
-      standing ? `${standing.ratioToBest.estimate.toFixed(2)} ${warming ? WARMING : standing.groups}` : "-",
+  const title = `${capital(costWord(tables))} per request ÷ the least; servers that share a letter could not be distinguished`;
+  return sideBySide(title, heads, tables, ({ standing, warming }) =>
+    standing ? `${standing.ratioToBest.estimate.toFixed(2)} ${warming ? WARMING : standing.groups}` : "-",
   );
 }
 
@@ -107,13 +103,7 @@ export function soFar({ manifest, ...measured }: Measurements & { readonly manif
 }
 
 const us = (value: number) => value.toFixed(1);
-const CPU = "CPU µs";
-const GROUP: Column<Row> = {
-  head: "group",
-  show: ({ standing, warming }) => (warming ? WARMING : standing?.groups || "-"),
-};
 const SERVER: Column<Row> = { head: "server", show: ({ name }) => name, left: true };
-const TO_BEST: Column<Row> = { head: "÷ best", show: ({ standing }) => (standing ? ratio(standing.ratioToBest) : "-") };
 const RATE: Column<Row> = {
   head: "requests/s",
   show: ({ goodput, standing, cpuUsPerRequest: cpu }) =>
@@ -123,101 +113,85 @@ const P50: Column<Row> = { head: "p50 ms", show: ({ latencyMs }) => ms(latencyMs
 const limit = ({ verdict, errors }: Row) =>
   verdict.replace("-bound", "") + (errors > 0 ? `, ${count(errors)} errors` : "");
 
-/** A column that has the widest interval of its rows in its head. */
-const measured = (
-  head: string,
-  rows: readonly Row[],
-  [of, show]: readonly [(row: Row) => Interval | null, (value: number) => string],
-  dropOrder = 0,
-): Column<Row> => ({ head: head + plusMinus(rows.map(of)), show: (row) => withoutInterval(of(row), show), dropOrder });
-
-/** One server at each endpoint. */
 export const ownGrid = (rows: readonly (Row & { readonly endpoint: string })[]): Grid =>
-  gridBy<(typeof rows)[number]>(
-    "",
-    [
-      { head: "", show: ({ endpoint }) => endpoint, left: true },
-      { head: CPU, show: ({ cpuUsPerRequest }) => withInterval(cpuUsPerRequest, us) },
-      RATE,
-      P50,
-      { head: "p99 ms", show: ({ latencyMs }) => withInterval(latencyMs[99], ms) },
-      { head: "limit", show: limit, left: true },
-    ],
-    rows,
-  );
+  gridBy<(typeof rows)[number]>("", rows, [
+    { head: "", show: ({ endpoint }) => endpoint, left: true },
+    { head: "CPU µs", show: ({ cpuUsPerRequest }) => withInterval(cpuUsPerRequest, us) },
+    RATE,
+    P50,
+    { head: "p99 ms", show: ({ latencyMs }) => withInterval(latencyMs[99], ms) },
+    { head: "limit", show: limit, left: true },
+  ]);
 
-/** Limits that are none of the servers' faults, or that were asked for: a cell is empty then. */
+/** A column that has the widest interval of its rows in its head. */
+const measured = (rows: readonly Row[]) => {
+  return (head: string, of: (row: Row) => Interval | null, show: (value: number) => string): Column<Row> => ({
+    head: head + plusMinus(rows.map(of)),
+    show: (row) => withoutInterval(of(row), show),
+  });
+};
+
+/** The server's own limit, or one that was asked for: a cell is empty then. */
 const EXPECTED = new Set(["server-bound", "on schedule"]);
 
 /** In a closed loop p50 only repeats requests/s. */
 function serverGrid({ rows, load }: Endpoint): Grid {
-  return gridBy(
-    "",
-    [
-      GROUP,
-      SERVER,
-      TO_BEST,
-      measured(CPU, rows, [({ cpuUsPerRequest }) => cpuUsPerRequest, us], 3),
-      RATE,
-      ...(load === "open" ? [P50] : []),
-      measured("p99 ms", rows, [({ latencyMs }) => latencyMs[99], ms], 1),
-      { head: "limit", show: (row) => (EXPECTED.has(row.verdict) && row.errors === 0 ? "" : limit(row)), left: true },
-    ],
-    rows,
-  );
+  const column = measured(rows);
+  return gridBy("", rows, [
+    { head: "group", show: ({ standing, warming }) => (warming ? WARMING : standing?.groups || "-") },
+    SERVER,
+    { head: "÷ best", show: ({ standing }) => (standing ? ratio(standing.ratioToBest) : "-") },
+    { ...column("CPU µs", ({ cpuUsPerRequest }) => cpuUsPerRequest, us), dropOrder: 3 },
+    RATE,
+    ...(load === "open" ? [P50] : []),
+    { ...column("p99 ms", ({ latencyMs }) => latencyMs[99], ms), dropOrder: 1 },
+    { head: "limit", show: (row) => (EXPECTED.has(row.verdict) && row.errors === 0 ? "" : limit(row)), left: true },
+  ]);
 }
 
 /** The table of servers at an endpoint, then what only some endpoints have. */
-export const gridsOf = (endpoint: Endpoint): Grid[] => [
-  serverGrid(endpoint),
-  ...stepGrid(endpoint),
-  ...databaseGrid(endpoint),
-  ...rateGrid(endpoint),
-];
-
-/** Latencies of a sequence's steps, side by side. */
-function stepGrid({ endpoint, steps }: Endpoint): Grid[] {
-  if (steps.length === 0) return [];
-  const cell = ({ latencyMs }: Row) => `${ms(latencyMs[50].estimate)} / ${ms(latencyMs[99].estimate)}`;
-  const heads = steps.map(({ step }) => step ?? "");
-  return [sideBySide(`${endpoint}: p50 / p99 of each step, ms`, heads, steps, cell)];
-}
-
-/** What works for servers alone, and what their connections to it do. */
-function databaseGrid({ endpoint, rows }: Endpoint): Grid[] {
-  const helped = rows.filter((row) => row.databaseUsPerRequest || row.poolerUsPerRequest || row.deadlocks !== null);
-  if (helped.length === 0) return [];
-  const mean = (connections: number | null) => connections?.toFixed(1) ?? "-";
+export function gridsOf(shown: Endpoint): Grid[] {
+  const { endpoint, rows, steps, load } = shown;
+  const isHelped = (row: Row) => row.databaseUsPerRequest || row.poolerUsPerRequest || row.deadlocks !== null;
+  const both = ({ latencyMs }: Row) => `${ms(latencyMs[50].estimate)} / ${ms(latencyMs[99].estimate)}`;
+  const stepNames = steps.map(({ step }) => step ?? "");
   return [
-    gridBy<Row>(
-      `${endpoint}: pooler and database, whose CPU time is part of the above; memory counts shared pages once; connections wait for locks or for the server's next statement, on average`,
-      [
-        SERVER,
-        { head: "pooler µs", show: (row) => withoutInterval(row.poolerUsPerRequest, us) },
-        { head: "database µs", show: (row) => withoutInterval(row.databaseUsPerRequest, us) },
-        measured("database MB", rows, [({ databaseBytes }) => databaseBytes, mega]),
-        { head: "wait for locks", show: ({ lockWaiters }) => mean(lockWaiters) },
-        { head: "wait for the server", show: ({ idleInTransaction }) => mean(idleInTransaction) },
-        { head: "deadlocks", show: ({ deadlocks }) => deadlocks?.toString() ?? "-" },
-      ],
-      helped,
-    ),
+    serverGrid(shown),
+    ...(steps.length > 0 ? [sideBySide(`${endpoint}: p50 / p99 of each step, ms`, stepNames, steps, both)] : []),
+    ...(rows.some(isHelped) ? [databaseGrid(endpoint, rows.filter(isHelped))] : []),
+    ...(load === "open" ? [rateGrid(endpoint, rows)] : []),
   ];
 }
 
-/** What became of requests at a fixed rate. */
-function rateGrid({ endpoint, load, rows }: Endpoint): Grid[] {
-  if (load === "closed") return [];
-  const cells = rows.map(({ name, requests, errors, averageMs }) => {
-    const seconds = Math.round((requests * averageMs) / 1e3);
-    const latency = `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
-    return [name, count(requests - errors), count(errors), ((requests - errors) / requests).toFixed(8), latency];
-  });
-  const heads = ["server", "answered", "failed", "success rate", "total latency"];
-  return [grid(`${endpoint}: requests at a fixed rate; the total latency is the sum of all of them`, heads, cells)];
+function databaseGrid(endpoint: string, rows: readonly Row[]): Grid {
+  const mean = (connections: number | null) => connections?.toFixed(1) ?? "-";
+  const title = `${endpoint}: pooler and database, whose CPU time is part of the above; memory counts shared pages once; connections wait for locks or for the server's next statement, on average`;
+  return gridBy(title, rows, [
+    SERVER,
+    { head: "pooler µs", show: (row) => withoutInterval(row.poolerUsPerRequest, us) },
+    { head: "database µs", show: (row) => withoutInterval(row.databaseUsPerRequest, us) },
+    measured(rows)("database MB", ({ databaseBytes }) => databaseBytes, mega),
+    { head: "wait for locks", show: ({ lockWaiters }) => mean(lockWaiters) },
+    { head: "wait for the server", show: ({ idleInTransaction }) => mean(idleInTransaction) },
+    { head: "deadlocks", show: ({ deadlocks }) => deadlocks?.toString() ?? "-" },
+  ]);
 }
 
-/** Notes about an endpoint's numbers. */
+function rateGrid(endpoint: string, rows: readonly Row[]): Grid {
+  const latency = ({ requests, averageMs }: Row) => {
+    const seconds = Math.round((requests * averageMs) / 1e3);
+    return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+  };
+  const title = `${endpoint}: requests at a fixed rate; the total latency is the sum of all of them`;
+  return gridBy(title, rows, [
+    SERVER,
+    { head: "answered", show: ({ requests, errors }) => count(requests - errors) },
+    { head: "failed", show: ({ errors }) => count(errors) },
+    { head: "success rate", show: ({ requests, errors }) => ((requests - errors) / requests).toFixed(8) },
+    { head: "total latency", show: latency },
+  ]);
+}
+
 const NOTES: Readonly<Record<string, string>> = {
   [SEQUENCE]:
     "A request is a whole sequence here: POST, GET, PUT, GET, DELETE, GET, each answer checked; its latency is their sum",
@@ -225,7 +199,6 @@ const NOTES: Readonly<Record<string, string>> = {
     "Each request has an account, a teller, a branch and a delta of its own, drawn by k6; of every server balances and history added up",
 };
 
-/** Notes under a table about its numbers. */
 export const notesOf = ({ base, comparison, by, apart, rows }: Table): string[] => [
   ...(comparison && by === "rate" ? ["Compared by requests/s, because the CPU time of some cannot be read"] : []),
   ...(apart.length > 0 ? [`Not compared, because requests failed or a restart is missing: ${listed(apart)}`] : []),
@@ -233,31 +206,25 @@ export const notesOf = ({ base, comparison, by, apart, rows }: Table): string[] 
   ...rows.flatMap(({ name, warming }) => (warming ? [`${name}: ${warmingWords(warming)}`] : [])),
 ];
 
-/** What does not depend on the endpoint. */
-function serversSection({ endpoint, rows }: Endpoint): Section {
-  const shown = gridBy<Row>(
-    "",
-    [
-      SERVER,
-      measured("start ms", rows, [({ startupMs }) => startupMs, count]),
-      { head: "MB", show: ({ rssBytes }) => withoutInterval(rssBytes, mega) },
-      { head: "peak MB", show: ({ peakRssBytes }) => withoutInterval(peakRssBytes, mega) },
-      { head: "idle CPU", show: ({ cpuAtRest }) => (cpuAtRest === null ? "-" : percent(cpuAtRest)) },
-    ],
-    rows,
-  );
-  return { title: `Servers, after ${endpoint}`, endpoint: null, grids: [shown], notes: versions(rows) };
-}
+const usageGrid = ({ rows }: Endpoint): Grid =>
+  gridBy("", rows, [
+    SERVER,
+    measured(rows)("start ms", ({ startupMs }) => startupMs, count),
+    { head: "MB", show: ({ rssBytes }) => withoutInterval(rssBytes, mega) },
+    { head: "peak MB", show: ({ peakRssBytes }) => withoutInterval(peakRssBytes, mega) },
+    { head: "idle CPU", show: ({ cpuAtRest }) => (cpuAtRest === null ? "-" : percent(cpuAtRest)) },
+  ]);
 
 /** `bun 1.4.5: elysia 1.4.30, hono 4.13.19; bun:sqlite 3.54.1`, with SQLite's version beside its driver. */
-function versions(rows: readonly Row[]): string[] {
-  const byRuntime = Map.groupBy(rows, ({ runtime }) => runtime);
-  const all = (of: readonly Row[], field: "framework" | "driver") =>
-    [...new Set(of.flatMap((row) => row[field] ?? []))].filter((one) => one !== "raw").sort();
-  return [...byRuntime]
-    .flatMap(([runtime, of]) => {
-      const parts = [all(of, "framework"), all(of, "driver")].filter(({ length }) => length > 0);
-      return runtime ? [[runtime, parts.map((part) => part.join(", ")).join("; ")].filter(Boolean).join(": ")] : [];
-    })
-    .sort();
+function versions({ rows }: Endpoint): string[] {
+  const lines = [...Map.groupBy(rows, ({ runtime }) => runtime)].flatMap(([runtime, of]) => {
+    const parts = [of.map(({ framework }) => framework), of.map(({ driver }) => driver)].map((all) =>
+      [...new Set(all)]
+        .filter((one) => one !== null && one !== "raw")
+        .sort()
+        .join(", "),
+    );
+    return runtime ? [[runtime, parts.filter(Boolean).join("; ")].filter(Boolean).join(": ")] : [];
+  });
+  return lines.sort();
 }

@@ -13,14 +13,12 @@ export interface Column<T> extends Head {
   readonly show: (row: T) => string;
 }
 
-/** A table, however it is drawn. */
 export interface Grid {
   readonly title: string;
   readonly heads: readonly Head[];
   readonly rows: readonly (readonly string[])[];
 }
 
-/** A table of names and texts. */
 export const grid = (title: string, heads: readonly string[], rows: Grid["rows"]): Grid => ({
   title,
   heads: heads.map((head, i) => (i === 0 ? { head, left: true } : { head })),
@@ -28,7 +26,7 @@ export const grid = (title: string, heads: readonly string[], rows: Grid["rows"]
 });
 
 /** Without columns that say nothing of any row. */
-export function gridBy<T>(title: string, columns: readonly Column<T>[], rows: readonly T[]): Grid {
+export function gridBy<T>(title: string, rows: readonly T[], columns: readonly Column<T>[]): Grid {
   const telling = columns.filter(({ show }) => rows.some((row) => !["", "-"].includes(show(row))));
   return { title, heads: telling, rows: rows.map((row) => telling.map(({ show }) => show(row))) };
 }
@@ -72,7 +70,6 @@ export const labeled = (label: string, text: string | null): Line[] => (text ===
 
 export const plain = (line: Line): string => (typeof line === "string" ? line : line.join(": "));
 
-/** Width of labels. */
 const LABEL = 13;
 
 export const drawn = (lines: readonly Line[], width: number): string =>
@@ -83,7 +80,6 @@ export const drawn = (lines: readonly Line[], width: number): string =>
     })
     .join("\n");
 
-/** Lines of a paragraph, indented after the first. */
 export const wrap = (text: string, width: number, indent = 2) =>
   Bun.wrapAnsi(text.replaceAll(" %", "\u00a0%"), width - indent, { trim: false })
     .replaceAll("\u00a0%", " %")

@@ -16,12 +16,11 @@ import type { Window } from "../../bench/keep/windows.ts";
 import { parseSlo } from "../../bench/plan/slo.ts";
 import { card, tiles } from "../../bench/tell/card.ts";
 import { comparison, inBoth } from "../../bench/tell/compare.ts";
-import { DOCS, filled, MACHINES, PICTURE, placesOf } from "../../bench/tell/docs.ts";
+import { DOCS, filled, MACHINES, machinesPage, PICTURE, placesOf } from "../../bench/tell/docs.ts";
 import { markdown, summary, terminal } from "../../bench/tell/draw.ts";
 import { ratio } from "../../bench/tell/format.ts";
 import { html } from "../../bench/tell/html.ts";
 import { machineLines } from "../../bench/tell/machine.ts";
-import { machinesPage } from "../../bench/tell/machines.ts";
 import { kindOf, newestOf, type Report, readReport, reportOf, resultRows } from "../../bench/tell/report.ts";
 import { gridsOf } from "../../bench/tell/tables.ts";
 import { plain } from "../../bench/tell/text.ts";
@@ -313,7 +312,7 @@ test("one server alone: how fast it is, the dearest endpoint first, and what tha
 describe("what a run knows against itself stands beside the number", () => {
   const shown = async (of: Known) => {
     const report = say(of);
-    return [terminal(report, 160), markdown(report), await html(report)];
+    return [terminal(report, 160), markdown(report), (await html(report)).replaceAll("\u00a0", " ")];
   };
 
   test("a server whose cost still changed is warming: it has no rank, and no pair with it is different", async () => {
@@ -548,7 +547,7 @@ describe("what is in the repository is what the committed runs say", () => {
     const drawn = must([
       "bun",
       "--eval",
-      `import { picture } from "./bench/tell/picture.ts";
+      `import { picture } from "./bench/tell/docs.ts";
        import { readReport } from "./bench/tell/report.ts";
        process.stdout.write(picture(readReport("${PUBLISHED}", "${ofMatrix.at(-1)?.run}")))`,
     ]);

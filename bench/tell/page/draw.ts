@@ -19,7 +19,7 @@ export interface Chart {
 export interface Series {
   /** Null if it is of none, and so always shown. */
   readonly server: string | null;
-  readonly color: number;
+  readonly color: string;
   readonly shape: string;
   readonly points: readonly Point[];
 }
@@ -47,7 +47,6 @@ type Mark = Series & Point;
 /** A percentile's place, so that each nine is as wide as the one before. */
 export const nines = (percentile: number) => -Math.log10(1 - percentile / 100);
 
-/** Of some servers. */
 export function draw(chart: Chart, names: ReadonlySet<string>, canvas: Canvas): Element {
   const shown = chart.series.filter(({ server }) => server === null || names.has(server));
   const marks = shown.flatMap((series) => series.points.map((point): Mark => ({ ...series, ...point })));
@@ -71,7 +70,6 @@ function plot(title: string, { width, document }: Canvas, options: Plot.PlotOpti
   return element;
 }
 
-const colorOf = ({ color }: Pick<Mark, "color">) => `var(--series-${color})`;
 /** Offset of an axis's label, so that it is below the numbers. */
 const X = { grid: true, labelOffset: 38 } as const;
 
@@ -83,19 +81,20 @@ function forest({ x: label }: Chart, marks: readonly Mark[]): Plot.PlotOptions {
   const ends = marks.flatMap(({ low = 1, high = 1 }) => [low, high, 1]);
   const [x1, x2] = [Math.min(...ends) / PADDING, Math.max(...ends) * PADDING];
   const ties = { x1, x2, y: "y", fill: "var(--tie)", insetTop: -2, insetBottom: -2 };
-  const dot = { x: "x", y: "y", fill: colorOf, symbol: "shape", r: 5, className: "mark", title: "title" } as const;
+  const dot = { x: "x", y: "y", fill: "color", symbol: "shape", r: 5, className: "mark", title: "title" } as const;
   return {
     height: ROW_HEIGHT * marks.length + 75,
     x: { ...X, type: "log", domain: [x1, x2], label, ticks: ticksOf(x1, x2), tickFormat: String },
     y: { domain: marks.map(({ y }) => y), label: null, tickFormat: shortOf },
     symbol: { type: "identity" },
+    color: { type: "identity" },
     marks: [
       Plot.barX(
         marks.filter(({ first }) => first),
         ties,
       ),
       Plot.ruleX([1], { stroke: "currentColor", strokeOpacity: 0.4 }),
-      Plot.ruleY(marks, { x1: "low", x2: "high", y: "y", stroke: colorOf, strokeWidth: 2 }),
+      Plot.ruleY(marks, { x1: "low", x2: "high", y: "y", stroke: "color", strokeWidth: 2 }),
       Plot.dot(marks, dot),
       Plot.text(marks, { text: "text", y: "y", frameAnchor: "right", dx: 20, fontWeight: "bold" }),
     ],
@@ -126,9 +125,9 @@ const SCALES: Readonly<Record<Chart["scale"], Plot.ScaleOptions>> = {
 
 /** A line per server, that of Node dashed. */
 function lines({ x, y, scale }: Chart, marks: readonly Mark[]): Plot.PlotOptions {
-  const line = { x: "x", y: "y", z: "server", stroke: colorOf, strokeWidth: 1.8 };
+  const line = { x: "x", y: "y", z: "server", stroke: "color", strokeWidth: 1.8 };
   const isDashed = ({ shape }: Mark) => shape === "square";
-  const dot = { x: "x", y: "y", fill: colorOf, symbol: "shape", r: 4, className: "mark", title: "title" } as const;
+  const dot = { x: "x", y: "y", fill: "color", symbol: "shape", r: 4, className: "mark", title: "title" } as const;
   const titled = marks.filter(({ title }) => title !== undefined);
   return {
     height: 340,
@@ -136,8 +135,9 @@ function lines({ x, y, scale }: Chart, marks: readonly Mark[]): Plot.PlotOptions
     x: { ...X, ...SCALES[scale], label: x },
     y: { type: "log", grid: true, ticks: 5, tickFormat: "~g", label: y },
     symbol: { type: "identity" },
+    color: { type: "identity" },
     marks: [
-      Plot.ruleX(marks, { x: "x", y1: "low", y2: "high", stroke: colorOf, strokeOpacity: 0.5 }),
+      Plot.ruleX(marks, { x: "x", y1: "low", y2: "high", stroke: "color", strokeOpacity: 0.5 }),
       Plot.line(
         marks.filter((one) => !isDashed(one)),
         line,
@@ -161,7 +161,7 @@ export const history = (
     x: { type: "utc", label: null, ticks: 6 },
     y: { label, grid: true, nice: true },
     marks: [
-      Plot.dot(points, { x: "at", y: "value", fill: "var(--series-1)", r: 3 }),
+      Plot.dot(points, { x: "at", y: "value", fill: "currentColor", r: 3 }),
       Plot.line(points, { x: "at", y: "level", z: "part", stroke: "currentColor", strokeWidth: 2 }),
     ],
   });

@@ -10,7 +10,6 @@ const boxes = all<HTMLInputElement>("#filters input");
 
 const endpointSelect = form.elements.namedItem("endpoint") as HTMLSelectElement;
 const ALL = "all";
-/** What is shown first. */
 const firstEndpoint = endpointSelect.value;
 
 /** Servers with a chosen value in every group of boxes; if none of a group is ticked, all of it are chosen. */
@@ -40,7 +39,6 @@ function drawAll(): void {
 
 const mine = document.getElementById("mine") as HTMLFormElement;
 const given = (name: string) => mine.elements.namedItem(name) as HTMLInputElement;
-/** Numbers of the calculator. */
 const NUMBERS = ["rate", "own", "cores"];
 
 /** `#latency&endpoint=/plain&runtime=bun&rate=200`: the part of the page, then what is chosen, then numbers of the calculator. */
@@ -69,7 +67,6 @@ function writeAddress(): void {
     link.hash = [link.dataset.view, ...location.hash.split("&").slice(1)].join("&");
 }
 
-/** What the servers need of the reader's machine. */
 function drawMine(): void {
   const [rate = 0, own = 0, cores = 1] = NUMBERS.map((name) => Number(given(name).value));
   const needed = (costs[given("path").value] ?? []).map(([name, us]) => ({
