@@ -176,7 +176,7 @@ export function recommendation(report: Report): string[] {
     ...costs(all).map(([about, text]) => `**${about}**: ${text}`),
     ...(seen && seen.rates.length > 0
       ? [
-          `**Does it matter?** At ${seen.endpoint} ${seen.who} ${count(seen.low)} (the slowest) to ${count(seen.high)} requests/s. Below ${count(Number((seen.low * LITTLE).toPrecision(1)))} requests/s nothing here matters: choose by taste.`,
+          `**Does it matter?** At ${seen.endpoint} ${seen.who} ${count(seen.low)} (the slowest) to ${count(seen.high)} requests/s; below ${count(Number((seen.low * LITTLE).toPrecision(1)))} nothing here matters: choose by taste.`,
         ]
       : []),
   ];

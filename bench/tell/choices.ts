@@ -69,9 +69,11 @@ function extentOf({ compared }: Choice): string {
   return low >= 0 ? `${span(low, high)} more` : `${-low} % less to ${high} % more`;
 }
 
-/** `8–34 % more (significant at 8 of 8)` */
+/** `8–34 % more (significant at 8/8)` */
 export const costOf = (choice: Choice): string =>
-  `${extentOf(choice)} (significant at ${choice.different} of ${choice.compared.length})`;
+  choice.different === 0
+    ? "no significant difference"
+    : `${extentOf(choice)} (significant at ${choice.different}/${choice.compared.length})`;
 
 export function byWeight(endpoints: readonly Endpoint[]): Endpoint[] {
   const rate = ({ rows }: Endpoint) => rows.reduce((sum, { goodput }) => sum + goodput.estimate, 0) / rows.length;
@@ -101,15 +103,18 @@ export function costs(all: readonly Choice[]): (readonly [about: string, text: s
   return [
     ...of("runtime").map((choice) => {
       const [to, from] = namesOf(choice);
-      const shown = `significant at ${choice.different} of ${choice.compared.length} endpoints`;
-      return ["Runtime", `${to} needs ${extentOf(choice)} CPU time per request than ${from} (${shown}).`] as const;
+      const shown = `${extentOf(choice)} CPU time per request than ${from}`;
+      return [
+        "Runtime",
+        `${to} needs ${shown} (significant at ${choice.different}/${choice.compared.length} endpoints).`,
+      ] as const;
     }),
     ...[...Map.groupBy(of("framework"), ({ on }) => on)].map(([on, frameworks]) => {
       const each = frameworks.toSorted(byCost).map((one) => `${capital(one.to)} ${extentOf(one)}`);
-      return [
-        `Framework${on === null ? "" : ` on ${capital(on)}`}`,
-        `compared with none, ${each.join(", ")}.`,
-      ] as const;
+      // `Hono 6–20 %, Express 24–132 % more`: the last word of all is said once.
+      const isMore = each.every((text) => text.endsWith(" % more"));
+      const said = isMore ? `${each.join(", ").replaceAll(" more", "")} more` : each.join(", ");
+      return [`Framework${on === null ? "" : ` on ${capital(on)}`}`, `${said} than none.`] as const;
     }),
   ];
 }
@@ -133,5 +138,5 @@ export function choicesSay({ endpoints }: Report, of: Factor, about: string): st
     ({ factor, seen }) => factor === of && seen.some(({ pairs }) => pairs.some(([to]) => matrix.has(to))),
   );
   const said = chosen.map((choice) => `${nameOfChoice(choice)}: ${costOf(choice)}`);
-  return said.length > 0 ? [`**${about}**, CPU time per request: ${said.join("; ")}.`] : [];
+  return said.length > 0 ? [`**${about}**, CPU time: ${said.join("; ")}.`] : [];
 }

@@ -22,33 +22,41 @@ import { machineLine } from "./machine.ts";
 import { otherWork } from "./says.ts";
 import { renderText } from "./text.ts";
 
-/** Version 2 of the record: docs/gate.schema.json says what each field is. */
+/** What is known of one endpoint: docs/gate.schema.json says what each field is. */
+interface GateEndpoint {
+  readonly endpoint: string;
+  readonly verdict: GateVerdict | null;
+  readonly cpuUs: Judged | null;
+  readonly perSecond: Judged | null;
+  readonly waiting: boolean;
+  readonly p99Ms: (Judged & { readonly rate: number }) | null;
+  readonly kernelUs: Measure | null;
+  readonly bytes: Measure | null;
+  readonly switches: Measure | null;
+  readonly childUs: { readonly base: number; readonly head: number } | null;
+  readonly guard: Pick<Measure, "ratio" | "low" | "high"> | null;
+  readonly warming: boolean;
+}
+
+interface Side {
+  readonly name: string;
+  readonly commit: string | null;
+}
+
+/** Version 2 of the record. */
 export interface GateReport {
   readonly version: 2;
+  readonly base: Side;
+  readonly head: Side;
   readonly verdict: Gate["verdict"];
   readonly reason: string | null;
   readonly failAbove: number | null;
-  readonly base: { readonly name: string; readonly commit: string | null };
-  readonly head: { readonly name: string; readonly commit: string | null };
   readonly run: string;
   readonly machine: string;
   readonly restarts: number;
   readonly seconds: number;
   readonly taken: number | null;
-  readonly endpoints: readonly {
-    readonly endpoint: string;
-    readonly verdict: GateVerdict | null;
-    readonly cpuUs: Judged | null;
-    readonly perSecond: Judged | null;
-    readonly waiting: boolean;
-    readonly p99Ms: (Judged & { readonly rate: number }) | null;
-    readonly kernelUs: Measure | null;
-    readonly bytes: Measure | null;
-    readonly switches: Measure | null;
-    readonly childUs: { readonly base: number; readonly head: number } | null;
-    readonly guard: Pick<Measure, "ratio" | "low" | "high"> | null;
-    readonly warming: boolean;
-  }[];
+  readonly endpoints: readonly GateEndpoint[];
   readonly rssBytes: Judged | null;
   readonly peakRssBytes: Measure | null;
   readonly startupMs: Measure | null;
@@ -69,7 +77,7 @@ export function gateReport(
   const over = (of: readonly Slice[], field: (slice: Slice) => number | null) => measureOf(of, names, field);
   const judged = (of: Measure | null, limit?: number): Judged | null => of && { ...of, verdict: verdictOf(of, limit) };
   const by = (of: Compared) => (failAbove === null ? null : verdictBy(of, failAbove));
-  const endpoints = outcomes.map((one, i): GateReport["endpoints"][number] => {
+  const endpoints = outcomes.map((one, i): GateEndpoint => {
     const at = slices.filter(({ scenario }) => scenario === one.endpoint);
     const [cpu, time] = one.by === "cpu" ? [one, one.time] : [null, one];
     const p99 = judged(
@@ -168,7 +176,7 @@ function rowsOf({ endpoints, rssBytes, peakRssBytes, startupMs }: GateReport): s
 }
 
 /** `/ by about 6 % (1.5 to 10 %) of the CPU time` */
-function slowerAt({ endpoint, cpuUs, perSecond }: GateReport["endpoints"][number]): string {
+function slowerAt({ endpoint, cpuUs, perSecond }: GateEndpoint): string {
   const [of, what] =
     cpuUs?.verdict === "slower" || !perSecond ? [cpuUs, "CPU time"] : ([perSecond, "requests/s"] as const);
   const [least, most] = [of?.low, of?.high].map((limit) => Math.abs((limit ?? Number.NaN) - 1)).sort((a, b) => a - b);

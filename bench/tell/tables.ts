@@ -60,10 +60,11 @@ export function sections({ endpoints, servers }: Report): Section[] {
 /** The smallest difference of servers, and the smallest change of a cost while it was measured, that a run sees. */
 function precision(tables: readonly Table[]): string[][] {
   const known = (part: number | null | undefined) => (part ? percent(part) : "-");
-  return [
+  const rows = [
     ["difference", ...tables.map(({ comparison }) => known(comparison?.smallestVisible))],
     ["change", ...tables.map(({ noChangeAbove }) => known(noChangeAbove))],
   ];
+  return rows.filter(([, ...cells]) => cells.some((cell) => cell !== "-"));
 }
 
 function sideBySide(title: string, heads: readonly string[], tables: readonly Table[], cell: (row: Row) => string) {

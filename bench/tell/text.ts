@@ -47,9 +47,12 @@ export function render({ heads, rows }: Grid, gap = 2): string {
 
 export const renderText = (heads: readonly string[], rows: Grid["rows"]): string => render(grid("", heads, rows));
 
-/** With as much as there is room for: closer together, then with paths in several lines, then with fewer columns. */
+/** With as much as there is room for: closer together, then with heads in several lines, then with fewer columns. */
 export function fitted(whole: Grid, width: number): string {
-  const heads = whole.heads.map((one) => ({ ...one, head: one.head.replace(/(?<=[-\w])(?=\/\w{3})|(?<=-)/g, "\n") }));
+  const heads = whole.heads.map((one) => ({
+    ...one,
+    head: one.head.replace(/(?<=[-\w])(?=\/\w{3})|(?<=-)| (?=±)/g, "\n"),
+  }));
   const text = [render(whole), render(whole, 1), render({ ...whole, heads }, 1)].find((one) => fits(one, width));
   const last = Math.max(...whole.heads.map(({ dropOrder = 0 }) => dropOrder));
   if (text !== undefined || last === 0) return text ?? render(whole, 1);
