@@ -38,7 +38,7 @@ function table(section: string, { title, heads, rows }: Grid, width: number): st
 /** The card, what all servers cost at all endpoints, and each section folded. */
 export function markdown(report: Report): string {
   const { run, machineName, machine, endpoints } = report;
-  const together = overview(endpoints);
+  const together = endpoints.length > 1 ? overview(endpoints) : null;
   return [
     `Run ${run} on ${machineName}.`,
     ...(machine.length > 0 ? [fold("This machine", [bullets(machine.map(plain))])] : []),

@@ -126,7 +126,7 @@ test("runs stand side by side with their machines", () => {
     /\n\| CPU time per request +\| 2 × Some CPU \(6\/1\), 2026-01-01 00:00 +\| .*, 2026-02-02 00:00 +\|\n/,
   );
   expect(page).toContain("\n- Speed: system call 80 ns, ");
-  expect(page).toMatch(/\n\| better-sqlite3 vs bun:sqlite on bun +\| \d\d % more \(significant at 1 of 1\) +\| /);
+  expect(page).toMatch(/\n\| better-sqlite3 vs bun:sqlite on bun +\| \d\d % more \(significant at 1\/1\) +\| /);
 });
 
 test("at a fixed rate: how many were answered, and how long all of them took", () => {
