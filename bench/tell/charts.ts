@@ -3,7 +3,7 @@ import type { Interval } from "../judge/statistics.ts";
 import { ratio, warmingWords, word } from "./format.ts";
 import { type Chart, nines, type Point, type Series } from "./page/draw.ts";
 import { type Endpoint, PERCENTILES } from "./report.ts";
-import { type Grid, grid } from "./text.ts";
+import { grid } from "./text.ts";
 
 /** Of frameworks on Bun and Node, and of other languages. */
 const COLORS: Readonly<Record<string, string>> = {
@@ -134,15 +134,8 @@ function overLoad(y: keyof typeof BY_LOAD, unit: string, endpoints: readonly End
   };
 }
 
-export interface View {
-  readonly id: string;
-  readonly title: string;
-  readonly text: string;
-  readonly charts: readonly Chart[];
-  readonly grid?: Grid;
-}
-
-export function viewsOf(endpoints: readonly Endpoint[]): View[] {
+/** The parts of the page with charts. */
+export function viewsOf(endpoints: readonly Endpoint[]) {
   const choices = [...new Set(endpoints.flatMap(({ effects }) => effects.map(({ to, from }) => `${to} ÷ ${from}`)))];
   const costs = endpoints.map(({ endpoint, effects }) => [
     endpoint,
@@ -160,7 +153,7 @@ export function viewsOf(endpoints: readonly Endpoint[]): View[] {
   const isLadder = loads.some(([one]) => one?.level?.unit === "connections");
   const shown = isLadder ? ["requests per second", "p99, ms"] : ["CPU µs per request", "p99, ms"];
   const unit = isLadder ? "connections" : "requests/s";
-  const views: View[] = [
+  const views = [
     {
       id: "cpu",
       title: "CPU time",

@@ -1,6 +1,6 @@
 /** What changed from one run to another. */
 import { UsageError } from "../../shared/errors.ts";
-import { betweenRuns, type Comparison, type Interval, stateOf } from "../judge/statistics.ts";
+import { betweenRuns, type Interval, stateOf } from "../judge/statistics.ts";
 import { analyse, type Measurements, NOTHING, type Row } from "../judge/tables.ts";
 import type { Manifest } from "../keep/manifest.ts";
 import { percent, ratio } from "./format.ts";
@@ -11,29 +11,25 @@ export interface Run extends Measurements {
   readonly manifest: Manifest | null;
 }
 
-interface Both {
-  readonly endpoint: string;
-  readonly comparisons: readonly [Comparison, Comparison] | null;
-  readonly rows: readonly (readonly [Row, Row])[];
-}
+type Both = ReturnType<typeof inBoth>[number];
 
 /** @throws UsageError for runs that must not be compared. */
-export function inBoth(a: Run, b: Run): Both[] {
+export function inBoth(a: Run, b: Run) {
   const [first, second] = [a.slices[0], b.slices[0]];
   if (first?.protocol !== second?.protocol)
     throw new UsageError(
       `run ${first?.run} is of protocol ${first?.protocol}, run ${second?.run} of protocol ${second?.protocol}: what was measured differently is not compared`,
     );
   const after = analyse(b, b.manifest ?? NOTHING);
-  return analyse(a, a.manifest ?? NOTHING).flatMap(({ endpoint, step, by, comparison, rows }): Both[] => {
+  return analyse(a, a.manifest ?? NOTHING).flatMap(({ endpoint, step, by, comparison, rows }) => {
     const other = after.find((table) => table.endpoint === endpoint);
     if (!other || step !== null) return [];
     const both = rows.flatMap((row) => {
       const same = other.rows.find(({ name }) => name === row.name);
       return same ? [[row, same] as const] : [];
     });
-    const isAlike = comparison && other.comparison && by === other.by;
-    return [{ endpoint, comparisons: isAlike ? [comparison, other.comparison as Comparison] : null, rows: both }];
+    const isAlike = by === other.by && comparison && other.comparison;
+    return [{ endpoint, comparisons: isAlike ? ([comparison, other.comparison] as const) : null, rows: both }];
   });
 }
 

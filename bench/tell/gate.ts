@@ -22,62 +22,31 @@ import { machineLine } from "./machine.ts";
 import { otherWork } from "./says.ts";
 import { renderText } from "./text.ts";
 
-/** What is known of one endpoint: docs/gate.schema.json says what each field is. */
-interface GateEndpoint {
-  readonly endpoint: string;
-  readonly verdict: GateVerdict | null;
-  readonly cpuUs: Judged | null;
-  readonly perSecond: Judged | null;
-  readonly waiting: boolean;
-  readonly p99Ms: (Judged & { readonly rate: number }) | null;
-  readonly kernelUs: Measure | null;
-  readonly bytes: Measure | null;
-  readonly switches: Measure | null;
-  readonly childUs: { readonly base: number; readonly head: number } | null;
-  readonly guard: Pick<Measure, "ratio" | "low" | "high"> | null;
-  readonly warming: boolean;
-}
-
 interface Side {
   readonly name: string;
   readonly commit: string | null;
-}
-
-/** Version 2 of the record. */
-export interface GateReport {
-  readonly version: 2;
-  readonly base: Side;
-  readonly head: Side;
-  readonly verdict: Gate["verdict"];
-  readonly reason: string | null;
-  readonly failAbove: number | null;
-  readonly run: string;
-  readonly machine: string;
-  readonly restarts: number;
-  readonly seconds: number;
-  readonly taken: number | null;
-  readonly endpoints: readonly GateEndpoint[];
-  readonly rssBytes: Judged | null;
-  readonly peakRssBytes: Measure | null;
-  readonly startupMs: Measure | null;
 }
 
 export interface Judged extends Measure {
   readonly verdict: GateVerdict | null;
 }
 
+/** Version 2 of the record that --json prints: docs/gate.schema.json says what each field is. */
+export type GateReport = ReturnType<typeof gateReport>;
+type GateEndpoint = GateReport["endpoints"][number];
+
 export function gateReport(
   { manifest, slices }: { readonly manifest: Manifest; readonly slices: readonly Slice[] },
-  { base, head }: Pick<GateReport, "base" | "head">,
+  { base, head }: { readonly base: Side; readonly head: Side },
   { outcomes, verdicts, verdict, suspect }: Gate,
   { failAbove, also }: { readonly failAbove: number | null; readonly also: Also },
-): GateReport {
+) {
   const names = { base: base.name, head: head.name };
   const taken = slices.flatMap((slice) => slice.taken ?? []);
   const over = (of: readonly Slice[], field: (slice: Slice) => number | null) => measureOf(of, names, field);
   const judged = (of: Measure | null, limit?: number): Judged | null => of && { ...of, verdict: verdictOf(of, limit) };
   const by = (of: Compared) => (failAbove === null ? null : verdictBy(of, failAbove));
-  const endpoints = outcomes.map((one, i): GateEndpoint => {
+  const endpoints = outcomes.map((one, i) => {
     const at = slices.filter(({ scenario }) => scenario === one.endpoint);
     const [cpu, time] = one.by === "cpu" ? [one, one.time] : [null, one];
     const p99 = judged(
@@ -106,7 +75,7 @@ export function gateReport(
   const others = [...endpoints.map(({ p99Ms }) => p99Ms), rssBytes].flatMap((of) => of?.verdict ?? []);
   const isOpen = verdict === "slower" || verdict === "not slower" || verdict === "undecided";
   return {
-    version: 2,
+    version: 2 as const,
     verdict: isOpen ? worst([verdict, ...others]) : verdict,
     reason: suspect?.guard
       ? `a copy of ${base.name} came out different from it at ${suspect.endpoint}: ${change(limitsOf(suspect.guard.ratio))}, so nothing here can be trusted`

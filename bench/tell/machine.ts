@@ -1,7 +1,6 @@
 /** What the machine of a run was, and how the machines of two runs differ. */
 import { isHere } from "../ask/targets.ts";
 import type { Fingerprint, Speed } from "../host/machine/fingerprint.ts";
-import type { Machine } from "../host/machine/identity.ts";
 import { median } from "../judge/statistics.ts";
 import type { Manifest } from "../keep/manifest.ts";
 import type { Slice } from "../keep/slices.ts";
@@ -31,10 +30,8 @@ const TAKEN = 0.05;
 
 const duration = (ns: number) =>
   ns < 1_000 ? `${ns < 10 ? ns.toFixed(1) : Math.round(ns)} ns` : `${(ns / 1_000).toFixed(1)} µs`;
-const middle = (seen: Fingerprints, of: (one: Fingerprint) => number) =>
-  seen.length > 0 ? median(seen.map(of)) : Number.NaN;
-const speedOf = (seen: Fingerprints, key: keyof Speed) => middle(seen, ({ speed }) => speed[key]);
-const togetherOf = (seen: Fingerprints) => middle(seen, ({ together }) => together);
+const middle = (manifest: Manifest, of: (one: Fingerprint) => number) =>
+  manifest.fingerprints.length > 0 ? median(manifest.fingerprints.map(of)) : Number.NaN;
 const most = (values: readonly number[]) => Math.max(...values);
 const times = (ratio: number) => `× ${ratio.toFixed(2)}`;
 
@@ -55,30 +52,29 @@ export function machineLine({ machine }: Manifest): string {
   const { cores, cpu, vendor, family, model, stepping, caches, memoryBytes, hypervisor, flags } = machine;
   const version = `(family ${family}, model ${model}${stepping === null ? "" : `, stepping ${stepping}`})`;
   const name = family === null || model === null ? (cpu ?? "an unknown processor") : `${cpu ?? vendor} ${version}`;
-  const kinds = caches
-    .filter((cache) => !/^L\di/.test(cache))
-    .map((cache) => cache.replace(/(\d+) KiB/, (all, kib) => (kib >= 1024 ? `${kib / 1024} MiB` : all)));
+  const inMiB = (cache: string) => cache.replace(/(\d+) KiB/, (all, kib) => (kib >= 1024 ? `${kib / 1024} MiB` : all));
+  const kinds = caches.filter((cache) => !/^L\di/.test(cache)).map(inMiB);
   const where = hypervisor ?? (flags.includes("hypervisor") ? "a virtual machine" : "");
-  return [`${cores} × ${name}`, kinds.join(", "), `${(memoryBytes / 2 ** 30).toFixed(0)} GiB`, where]
-    .filter(Boolean)
-    .join("; ");
+  const memory = `${(memoryBytes / 2 ** 30).toFixed(0)} GiB`;
+  return [`${cores} × ${name}`, kinds.join(", "), memory, where].filter(Boolean).join("; ");
 }
 
 export function machineLines(manifest: Manifest, slices: readonly Slice[]): Line[] {
   const { fingerprints: seen, cores, plan, machine } = manifest;
+  const isSeen = cores !== null && seen.length > 0;
+  const isElsewhere = !plan.targets.every(isHere);
+  const active = Object.entries(machine.mitigations).filter(([, state]) => state.startsWith("Mitigation"));
+  const mitigations = active.map(([name]) => name).join(", ");
   return [
     ["Machine", machineLine(manifest)],
-    ...(cores && seen.length > 0
-      ? [
-          ["Cores", sharing(seen)] as const,
-          ["Speed", speeds(seen)] as const,
-          ...labeled("Other work", taken(seen, slices)),
-        ]
-      : []),
-    ...(plan.targets.every(isHere)
-      ? []
-      : ["The servers run on another machine, which is not known here; this machine made the load."]),
-    ["Mitigations", mitigations(machine)],
+    ...labeled(
+      "Servers",
+      isElsewhere ? "run on another machine, which is not known here; this one made the load" : null,
+    ),
+    ...labeled("Cores", isSeen ? sharing(seen) : null),
+    ...labeled("Speed", isSeen ? speeds(seen) : null),
+    ...labeled("Other work", isSeen ? taken(seen, slices) : null),
+    ["Mitigations", mitigations || "none are active, or the machine does not say"],
   ];
 }
 
@@ -96,15 +92,15 @@ function sharing(seen: Fingerprints): string {
 
 /** With the range of those that changed, so that absolute numbers do not hold. */
 function speeds(seen: Fingerprints): string {
-  let hasChanged = false;
   const all = KEYS.filter((key) => key !== "aluNs").map((key) => {
     const values = seen.map(({ speed }) => speed[key]);
     const [low, high] = [Math.min(...values), most(values)];
-    if (high / low <= CHANGED) return `${SPEEDS[key]} ${duration(median(values))}`;
-    hasChanged = true;
-    return `${SPEEDS[key]} ${duration(low)} to ${duration(high)}`;
+    const hasChanged = high / low > CHANGED;
+    const shown = hasChanged ? `${duration(low)} to ${duration(high)}` : duration(median(values));
+    return { hasChanged, text: `${SPEEDS[key]} ${shown}` };
   });
-  return all.join(", ") + (hasChanged ? "; it changed during the run, so compare ratios only" : "");
+  const more = all.some(({ hasChanged }) => hasChanged) ? "; it changed during the run, so compare ratios only" : "";
+  return all.map(({ text }) => text).join(", ") + more;
 }
 
 /** How quiet the machine was while it was measured, and before and after restarts; null if that was not seen. */
@@ -120,11 +116,6 @@ function taken(seen: Fingerprints, slices: readonly Slice[]): string | null {
     ...(stolen < TAKEN && others < TAKEN ? [] : [idle]),
   ];
   return said.join("; ") || null;
-}
-
-function mitigations({ mitigations }: Machine): string {
-  const active = Object.entries(mitigations).filter(([, state]) => state.startsWith("Mitigation"));
-  return active.map(([name]) => name).join(", ") || "none are active, or the machine does not say";
 }
 
 /** How much two machines may differ in a speed and still be the same. */
@@ -143,10 +134,10 @@ export function machinesDiffer(a: Manifest | null, b: Manifest | null): string[]
     (name) => x.mitigations[name] !== y.mitigations[name],
   );
   const speeds = KEYS.flatMap((key) => {
-    const ratio = speedOf(b.fingerprints, key) / speedOf(a.fingerprints, key);
+    const ratio = middle(b, ({ speed }) => speed[key]) / middle(a, ({ speed }) => speed[key]);
     return Math.abs(Math.log(ratio)) > Math.log(ALIKE) ? [`${SPEEDS[key]} ${times(ratio)}`] : [];
   });
-  const [before, after] = [togetherOf(a.fingerprints), togetherOf(b.fingerprints)];
+  const [before, after] = [middle(a, ({ together }) => together), middle(b, ({ together }) => together)];
   const isAlike = before > SHARED === after > SHARED;
   return [
     ...FIELDS.flatMap((field) => change(field, x[field], y[field])),

@@ -36,18 +36,23 @@ export interface Section {
 export function sections({ endpoints, servers }: Report): Section[] {
   const compared = endpoints.filter(({ comparison }) => comparison !== null);
   const heads = ["detectable", ...compared.map(({ endpoint }) => shortOf(endpoint))];
-  const all = {
-    title: "Precision and limits",
-    endpoint: null,
-    grids: compared.length > 0 ? [grid("", heads, precision(compared))] : [],
-    notes: limits(endpoints, "tables"),
-  };
-  const each = endpoints.map((shown) => {
-    const { endpoint } = shown;
-    return { title: endpoint, endpoint, grids: gridsOf(shown), notes: notesOf(shown) };
-  });
-  const usage = { title: `Servers, after ${servers.endpoint}`, endpoint: null, grids: [usageGrid(servers)] };
-  return [...(all.grids.length + all.notes.length > 0 ? [all] : []), ...each, { ...usage, notes: versions(servers) }];
+  const grids = compared.length > 0 ? [grid("", heads, precision(compared))] : [];
+  const notes = limits(endpoints, "tables");
+  return [
+    ...(grids.length + notes.length > 0 ? [{ title: "Precision and limits", endpoint: null, grids, notes }] : []),
+    ...endpoints.map((one) => ({
+      title: one.endpoint,
+      endpoint: one.endpoint,
+      grids: gridsOf(one),
+      notes: notesOf(one),
+    })),
+    {
+      title: `Servers, after ${servers.endpoint}`,
+      endpoint: null,
+      grids: [usageGrid(servers)],
+      notes: versions(servers),
+    },
+  ];
 }
 
 /** The smallest difference of servers, and the smallest change of a cost while it was measured, that a run sees. */
