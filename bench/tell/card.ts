@@ -100,26 +100,22 @@ function restarts(report: Report): string {
 
 /** `10 servers · 2 × AMD EPYC (23/1) · 100 connections · 8 restarts in 14 min` */
 function title(report: Report): string {
-  const { machineName, connections, endpoints } = report;
-  const names = namesIn(endpoints);
+  const names = namesIn(report.endpoints);
   const who = names.length === 1 ? names[0] : `${names.length} servers`;
-  return [who, machineName, `${connections} connections`, restarts(report)].join(" · ");
+  return [who, report.machineName, `${report.connections} connections`, restarts(report)].join(" · ");
 }
 
 function least(endpoints: readonly Endpoint[]): Line[] {
   const ranked = endpoints.filter(({ comparison }) => comparison !== null);
   const twins = twinsAmong(endpoints);
-  const firsts = ranked.flatMap(({ comparison }) =>
-    (comparison?.standings ?? []).filter(({ first, name }) => first && !twins.has(name)),
-  );
-  const times = [...Map.groupBy(firsts, ({ name }) => name)].map(([name, of]) => ({ name, times: of.length }));
-  const most = Math.max(...times.map(({ times }) => times));
-  const names = times.flatMap(({ name, times }) => (times === most ? [name] : [])).sort();
-  const tied = names.length > 1 ? ": not distinguishable" : "";
-  return labeled(
-    costWord(ranked) === "time" ? "Least time" : "Least CPU",
-    names.length > 0 ? `${names.join(", ")}${tied} at ${most} of ${ranked.length} endpoints` : null,
-  );
+  const standings = ranked.flatMap(({ comparison }) => comparison?.standings ?? []);
+  const firsts = standings.filter(({ first, name }) => first && !twins.has(name));
+  const times = [...Map.groupBy(firsts, ({ name }) => name)];
+  const most = Math.max(...times.map(([, { length }]) => length));
+  const names = times.flatMap(([name, { length }]) => (length === most ? [name] : [])).sort();
+  const who = names.join(", ") + (names.length > 1 ? ": not distinguishable" : "");
+  const label = costWord(ranked) === "time" ? "Least time" : "Least CPU";
+  return labeled(label, names.length > 0 ? `${who} at ${most} of ${ranked.length} endpoints` : null);
 }
 
 /** What the servers answer at the heaviest endpoint, of those that were at their limit; null if that was not seen. */
@@ -144,24 +140,20 @@ function matters(report: Report): Line[] {
 }
 
 function memory({ rows }: Endpoint): Line[] {
-  const known = rows.flatMap(({ runtime, rssBytes }) =>
-    runtime && rssBytes ? [{ runtime: word(runtime), mb: Math.round(rssBytes.estimate / 1e6) }] : [],
-  );
-  const of = [...Map.groupBy(known, ({ runtime }) => runtime)].sort().map(([runtime, all]) => {
-    const sizes = all.map(({ mb }) => mb);
-    const [low, high] = [Math.min(...sizes), Math.max(...sizes)];
-    return `${capital(runtime)} ${low === high ? low : `${low}–${high}`} MB`;
+  const known = rows.filter(({ runtime, rssBytes }) => runtime && rssBytes);
+  const of = [...Map.groupBy(known, ({ runtime }) => word(runtime))].sort().map(([runtime, all]) => {
+    const sizes = all.map(({ rssBytes }) => Math.round((rssBytes?.estimate ?? 0) / 1e6));
+    const span = [...new Set([Math.min(...sizes), Math.max(...sizes)])].join("–");
+    return `${capital(runtime)} ${span} MB`;
   });
   return labeled("Memory", of.join(", ") || null);
 }
 
-const next = ({ manifest, endpoints }: Report): Line[] =>
-  labeled(
-    "Next",
-    manifest?.plan.preset === "quick" && endpoints.some(({ comparison }) => comparison)
-      ? `--standard halves that (${PRESETS.standard.minutes} min); ./bench.sh report --details prints every table`
-      : null,
-  );
+function next({ manifest, endpoints }: Report): Line[] {
+  if (manifest?.plan.preset !== "quick" || endpoints.every(({ comparison }) => comparison === null)) return [];
+  const standard = `--standard halves that (${PRESETS.standard.minutes} min)`;
+  return [["Next", `${standard}; ./bench.sh report --details prints every table`]];
+}
 
 /** A server with less load than this part of its capacity has time enough, whichever it is. */
 const LITTLE = 0.1;
@@ -169,15 +161,12 @@ const LITTLE = 0.1;
 /** What to choose, by this run: in sentences, as Markdown. */
 export function recommendation(report: Report): string[] {
   const all = choicesOf(report.endpoints);
-  const best = bestOf(all);
-  const seen = heaviest(report);
+  const [best, seen] = [bestOf(all), heaviest(report)];
+  const matters = ({ endpoint, who, low, high }: NonNullable<typeof seen>) =>
+    `**Does it matter?** At ${endpoint} ${who} ${count(low)} (the slowest) to ${count(high)} requests/s; below ${count(Number((low * LITTLE).toPrecision(1)))} nothing here matters: choose by taste.`;
   return [
     ...(best ? [`**Choose** ${best}, if CPU time decides.`] : []),
     ...costs(all).map(([about, text]) => `**${about}**: ${text}`),
-    ...(seen && seen.rates.length > 0
-      ? [
-          `**Does it matter?** At ${seen.endpoint} ${seen.who} ${count(seen.low)} (the slowest) to ${count(seen.high)} requests/s; below ${count(Number((seen.low * LITTLE).toPrecision(1)))} nothing here matters: choose by taste.`,
-        ]
-      : []),
+    ...(seen && seen.rates.length > 0 ? [matters(seen)] : []),
   ];
 }

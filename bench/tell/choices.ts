@@ -6,19 +6,15 @@ import { capital, shortOf, signed, word } from "./format.ts";
 import { costWord, type Endpoint, type Report } from "./report.ts";
 import { renderText } from "./text.ts";
 
-export interface Choice extends Pick<MainEffect, "factor" | "to" | "from"> {
-  /** A runtime, if the cost depends on it. */
-  readonly on: string | null;
-  readonly compared: readonly { readonly endpoint: string; readonly of: Interval }[];
-  /** At how many of these it is significant. */
-  readonly different: number;
-  readonly seen: readonly MainEffect[];
-}
-
 const NO_DATABASE = new Set(["/plain", "/html-template"]);
 
-/** A driver is looked at only if it is asked. @param isSplit whether what costs differently on two runtimes is one choice on each */
-export function choicesOf(endpoints: readonly Endpoint[], isSplit = true): Choice[] {
+export type Choice = ReturnType<typeof choicesOf>[number];
+
+/**
+ * Each choice at all endpoints that compared it, and at how many of these it is significant. A driver is looked at only if it is asked.
+ * @param isSplit whether what costs differently on two runtimes is one choice `on` each
+ */
+export function choicesOf(endpoints: readonly Endpoint[], isSplit = true) {
   const all = endpoints.flatMap(({ endpoint, effects }) =>
     effects
       .filter(({ factor }) => factor !== "driver" || !NO_DATABASE.has(endpoint))
@@ -26,7 +22,7 @@ export function choicesOf(endpoints: readonly Endpoint[], isSplit = true): Choic
   );
   const choices = [...Map.groupBy(all, ({ to, from }) => `${to} ÷ ${from}`).values()].flatMap((seen) => {
     const [{ to, from, factor }] = seen as [(typeof seen)[0]];
-    const choiceOn = (on: string | null, cost: (effect: MainEffect) => Interval | null | undefined): Choice => {
+    const choiceOn = (on: string | null, cost: (effect: MainEffect) => Interval | null | undefined) => {
       const compared = seen.flatMap((one) => {
         const of = cost(one);
         return of ? [{ endpoint: one.endpoint, of }] : [];
@@ -103,11 +99,8 @@ export function costs(all: readonly Choice[]): (readonly [about: string, text: s
   return [
     ...of("runtime").map((choice) => {
       const [to, from] = namesOf(choice);
-      const shown = `${extentOf(choice)} CPU time per request than ${from}`;
-      return [
-        "Runtime",
-        `${to} needs ${shown} (significant at ${choice.different}/${choice.compared.length} endpoints).`,
-      ] as const;
+      const seen = `(significant at ${choice.different}/${choice.compared.length} endpoints)`;
+      return ["Runtime", `${to} needs ${extentOf(choice)} CPU time per request than ${from} ${seen}.`] as const;
     }),
     ...[...Map.groupBy(of("framework"), ({ on }) => on)].map(([on, frameworks]) => {
       const each = frameworks.toSorted(byCost).map((one) => `${capital(one.to)} ${extentOf(one)}`);

@@ -10,23 +10,14 @@ import type { RESULT_COLUMNS } from "../keep/results.ts";
 import { listed, signed } from "./format.ts";
 import { history } from "./page/draw.ts";
 
-export interface Series {
-  /** `my-app ÷ bun-raw at /`: beside a server of the same runs the machine cancels. */
-  readonly title: string;
-  readonly label: string;
-  readonly unit: "" | " µs";
-  readonly runs: readonly string[];
-  readonly values: readonly number[];
-  readonly levels: readonly { readonly from: number; readonly level: number }[];
-}
-
+export type Series = ReturnType<typeof readHistory>[number];
 type ResultRow = Readonly<Record<(typeof RESULT_COLUMNS)[number], string>>;
 
 /** Fewer runs than this show no change. */
 const LEAST_RUNS = 8;
 
 /** @param file results.csv, or one like it; oldest run first. @throws UsageError */
-export function readHistory(file: string): Series[] {
+export function readHistory(file: string) {
   let rows: ResultRow[];
   try {
     rows = parse(readFileSync(file), { columns: true });
@@ -53,7 +44,8 @@ export function readHistory(file: string): Series[] {
   }));
 }
 
-function seriesOf(rows: readonly ResultRow[]): Omit<Series, "levels">[] {
+/** Beside a server of the same runs the machine cancels. @param rows of one endpoint */
+function seriesOf(rows: readonly ResultRow[]) {
   const byName = Map.groupBy(rows, ({ Name }) => Name);
   const runs = new Set(rows.map(({ Run }) => Run));
   const inAll = [...byName].filter(([, of]) => of.every(({ CpuToLeast }) => CpuToLeast) && of.length === runs.size);

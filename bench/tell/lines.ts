@@ -25,7 +25,8 @@ export function describe(plan: Plan, cores: Cores | null): string {
     return `; generator on cores ${cores.generator}, servers on ${pinned ? cores.server : "whichever they choose"}`;
   };
   const minutes = amount.minutes < 1 ? `${Math.round(amount.minutes * 60)} s` : `${amount.minutes} min`;
-  return `${many(targets.length, "server")} × ${many(scenarios.length, "endpoint")}, ${connections} connections: ${minutes}, as many restarts as fit, at least two${where()}`;
+  const what = `${many(targets.length, "server")} × ${many(scenarios.length, "endpoint")}, ${connections} connections`;
+  return `${what}: ${minutes}, as many restarts as fit, at least two${where()}`;
 }
 
 export const targetLines = ({ targets, scenarios }: Plan): string[] => [
@@ -56,40 +57,34 @@ const ANSWERS = ["not slower", "slower", "undecided", "not measured"] as const;
 
 /** What gates exited with, and what the first of the two cost in all of them, against the second. */
 export function gatesTable(findings: readonly GateFinding[]): string {
-  const groups = [...Map.groupBy(findings, ({ handicap }) => handicap)];
-  const costs = (all: readonly GateFinding[]): string => {
+  const rows = [...Map.groupBy(findings, ({ handicap }) => handicap)].map(([handicap, all]) => {
     const ratios = all.flatMap(({ outcomes }) => outcomes.flatMap(({ logRatios }) => logRatios.map(Math.exp)));
-    return ratios.length < 2 ? "-" : ratio(meanInterval(ratios, true), 3);
-  };
+    const cost = ratios.length < 2 ? "-" : ratio(meanInterval(ratios, true), 3);
+    const times = ANSWERS.map((verdict) => `${all.filter((one) => one.verdict === verdict).length} of ${all.length}`);
+    return [workOf(handicap, "equal"), ...times, secondsOf(all), cost];
+  });
   return renderText(
     ["", ...ANSWERS.map((verdict) => `${verdict} (${EXIT[verdict]})`), "median time", "CPU time"],
-    groups.map(([handicap, all]) => [
-      workOf(handicap, "equal"),
-      ...ANSWERS.map((verdict) => `${all.filter((one) => one.verdict === verdict).length} of ${all.length}`),
-      secondsOf(all),
-      costs(all),
-    ]),
+    rows,
   );
 }
 
 /** What idle servers cost: the median of several starts, the least and the most. */
 export function idleTable(seen: readonly Idle[]): string {
-  const cell = (all: readonly Idle[], field: keyof Omit<Idle, "name">, show: (value: number) => string): string => {
-    const values = all.flatMap((one) => one[field] ?? []);
-    if (values.length === 0) return "-";
-    return `${show(median(values))} (${show(Math.min(...values))}–${show(Math.max(...values))})`;
-  };
+  const byName = [...Map.groupBy(seen, ({ name }) => name)];
   const mb = (bytes: number) => (bytes / 1e6).toFixed(1);
-  const rows = [...Map.groupBy(seen, ({ name }) => name)].map(([name, all]) => [
-    name,
-    cell(all, "startupMs", (ms) => ms.toFixed(0)),
-    cell(all, "startupQuarterMs", (ms) => ms.toFixed(0)),
-    cell(all, "rssBytes", mb),
-    cell(all, "perThousandBytes", mb),
-    cell(all, "cpu", (part) => (part * 100).toFixed(2)),
-  ]);
+  const rows = byName.map(([name, all]) => {
+    const cell = (field: keyof Omit<Idle, "name">, show = (value: number) => value.toFixed(0)): string => {
+      const values = all.flatMap((one) => one[field] ?? []);
+      if (values.length === 0) return "-";
+      return `${show(median(values))} (${show(Math.min(...values))}–${show(Math.max(...values))})`;
+    };
+    const starts = [cell("startupMs"), cell("startupQuarterMs")];
+    const cpu = cell("cpu", (part) => (part * 100).toFixed(2));
+    return [name, ...starts, cell("rssBytes", mb), cell("perThousandBytes", mb), cpu];
+  });
   const quarter = rows.every((row) => row[2] === "-") ? " (control groups cannot be made here)" : "";
-  const starts = Math.max(...[...Map.groupBy(seen, ({ name }) => name).values()].map(({ length }) => length));
+  const starts = Math.max(...byName.map(([, { length }]) => length));
   return [
     renderText(["", "start ms", `with ${QUOTA} core`, "MB", "MB per 1,000 idle", "CPU % idle"], rows),
     `Medians of ${starts} starts, with the least and the most${quarter}. Idle: 1,000 connections that each asked once.`,

@@ -23,17 +23,8 @@ import { costWord, type Endpoint, type Report } from "./report.ts";
 import { limits } from "./says.ts";
 import { type Column, type Grid, grid, gridBy, renderText } from "./text.ts";
 
-/** A title, tables, and notes under them. */
-export interface Section {
-  readonly title: string;
-  /** Null if it is of no endpoint. */
-  readonly endpoint: string | null;
-  readonly grids: readonly Grid[];
-  readonly notes: readonly string[];
-}
-
-/** What a report has beside the card. */
-export function sections({ endpoints, servers }: Report): Section[] {
+/** What a report has beside the card: titles, tables, and notes under them. */
+export function sections({ endpoints, servers }: Report) {
   const compared = endpoints.filter(({ comparison }) => comparison !== null);
   const heads = ["detectable", ...compared.map(({ endpoint }) => shortOf(endpoint))];
   const grids = compared.length > 0 ? [grid("", heads, precision(compared))] : [];
