@@ -4,7 +4,7 @@ import type { Interval } from "../judge/statistics.ts";
 import { UNRANKED } from "../judge/verdict.ts";
 import { PRESETS } from "../plan/presets.ts";
 import { bestOf, byWeight, choicesOf, choicesTable, costOf, costs, nameOfChoice } from "./choices.ts";
-import { capital, count, many, mega, percent, ratio, shortOf, word } from "./format.ts";
+import { capital, count, many, mega, percent, shortOf, word } from "./format.ts";
 import { costWord, type Endpoint, kindOf, type Report, twinsAmong } from "./report.ts";
 import { capacities, caveats, twinsSay } from "./says.ts";
 import { ownGrid } from "./tables.ts";
@@ -62,32 +62,10 @@ export function tiles(report: Report): { title: string; lines: string[] }[] {
   ].filter(({ lines }) => lines.length > 0);
 }
 
-function namesIn(endpoints: readonly Endpoint[]): string[] {
+export function namesIn(endpoints: readonly Endpoint[]): string[] {
   const twins = twinsAmong(endpoints);
   const names = endpoints.flatMap(({ rows }) => rows.map(({ name }) => name));
   return [...new Set(names)].filter((name) => !twins.has(name)).sort();
-}
-
-/** Ratio at which a cell of the heat map has its full colour. */
-const HOTTEST = 4;
-
-/** Servers × endpoints: cost ÷ the least; `heat` from 0, for a tie with the least, to 1. Null without a comparison. */
-export function heatMap(endpoints: readonly Endpoint[]) {
-  const compared = endpoints.filter(({ comparison }) => comparison !== null);
-  if (compared.length === 0) return null;
-  const cell = ({ endpoint, rows }: Endpoint, server: string) => {
-    const { standing, warming } = rows.find(({ name }) => name === server) ?? {};
-    if (!standing) return { endpoint, text: "-", heat: 0, note: `${server} at ${endpoint}: not compared` };
-    const { ratioToBest: of, first } = standing;
-    const heat = first ? 0 : Math.min(1, Math.max(0, Math.log(of.estimate) / Math.log(HOTTEST)));
-    const note = `${server} at ${endpoint}: ${ratio(of)}${warming ? ", warming" : ""}`;
-    return { endpoint, text: of.estimate.toFixed(2) + (warming ? "?" : ""), heat: heat.toFixed(2), note };
-  };
-  return {
-    title: `${capital(costWord(compared))} per request ÷ the least`,
-    columns: compared.map(({ endpoint }) => ({ endpoint, short: shortOf(endpoint) })),
-    rows: namesIn(compared).map((name) => ({ name, cells: compared.map((endpoint) => cell(endpoint, name)) })),
-  };
 }
 
 /** `8 restarts in 14 min` */

@@ -23,15 +23,9 @@ const COLORS: Readonly<Record<string, string>> = {
   elixir: "light-dark(#5d3a8e, #c3a6f0)",
 };
 /** Of runtimes, and as what they are written. */
-const SHAPES: Readonly<Record<string, readonly [shape: string, text: string]>> = {
-  ...{ bun: ["circle", "●"], node: ["square", "■"], other: ["triangle", "▲"], go: ["diamond", "◆"] },
-  ...{
-    rust: ["star", "★"],
-    java: ["cross", "✚"],
-    python: ["hexagon", "⬢"],
-    ruby: ["wye", "Y"],
-    elixir: ["diamond2", "◇"],
-  },
+const SHAPES: Readonly<Record<string, string>> = {
+  ...{ bun: "circle ●", node: "square ■", other: "triangle ▲", go: "diamond ◆", rust: "star ★", java: "cross ✚" },
+  ...{ python: "hexagon ⬢", ruby: "wye Y", elixir: "diamond2 ◇" },
 };
 
 type Server = Endpoint["rows"][number];
@@ -47,13 +41,13 @@ export function legendOf(endpoints: readonly Endpoint[]) {
   const shapes = Object.entries(SHAPES).filter(([name]) => looks.some(({ runtime }) => runtime === name));
   return {
     colors: Object.entries(COLORS).filter(([name]) => looks.some(({ color }) => color === name)),
-    shapes: shapes.map(([name, [, shape]]) => `${shape} ${name}`).join(" "),
+    shapes: shapes.map(([name, shape]) => `${shape.split(" ")[1]} ${name}`).join(" "),
   };
 }
 
 function seriesOf(row: Server, points: readonly Point[]): Series {
   const { runtime, color } = lookOf(row);
-  return { server: row.name, color: COLORS[color] ?? "", shape: SHAPES[runtime]?.[0] ?? "", points };
+  return { server: row.name, color: COLORS[color] ?? "", shape: word(SHAPES[runtime] ?? null), points };
 }
 
 const range = ({ low, high }: Interval) => ({ low, high });
@@ -81,14 +75,8 @@ function latencies({ endpoint, curves, rows }: Endpoint): Chart {
     return rows.filter((row) => row.name === name).map((row) => seriesOf(row, points));
   });
   const axes = { x: "percentile", y: "latency, ms", scale: "nines" } as const;
-  return {
-    kind: "latencies",
-    caption: endpoint,
-    endpoint,
-    title: `Latency by percentile at ${endpoint}`,
-    ...axes,
-    series,
-  };
+  const title = `Latency by percentile at ${endpoint}`;
+  return { kind: "latencies", caption: endpoint, endpoint, title, ...axes, series };
 }
 
 function effect(name: string, endpoints: readonly Endpoint[]): Chart {
@@ -122,16 +110,10 @@ function overLoad(y: keyof typeof BY_LOAD, unit: string, endpoints: readonly End
     });
     return of.slice(0, 1).map(({ row }) => seriesOf(row, points));
   });
-  const caption = `${endpoints[0]?.base}: ${y}`;
+  const base = endpoints[0]?.base;
   const axes = { x: unit, y, scale: unit === "connections" ? "log" : "linear" } as const;
-  return {
-    kind: "load",
-    caption,
-    endpoint: null,
-    title: `${y} over ${unit} at ${endpoints[0]?.base}`,
-    ...axes,
-    series,
-  };
+  const title = `${y} over ${unit} at ${base}`;
+  return { kind: "load", caption: `${base}: ${y}`, endpoint: null, title, ...axes, series };
 }
 
 /** The parts of the page with charts. */

@@ -3,13 +3,28 @@ import { listed } from "./format.ts";
 
 /** What can be said of results that have no repetition, no CPU time and no calibration. */
 export function foreign(file: string, rows: readonly PlainRow[]): string {
-  const servers = new Set(rows.map(({ name }) => name));
+  const byName = Map.groupBy(rows, ({ name }) => name);
   const repeated = rows.length - new Set(rows.map(({ name, endpoint }) => `${name} ${endpoint}`)).size;
+  // Work that cannot be less than that of /plain, and yet came out faster.
+  const odd = [...byName].flatMap(([name, of]) => {
+    const plain = of.find(({ endpoint }) => endpoint === "/plain")?.goodput ?? Number.POSITIVE_INFINITY;
+    return of.some(({ endpoint, goodput }) => endpoint.startsWith("/sqlite") && goodput > plain) ? [name] : [];
+  });
+  const failing = rows.filter(({ errors }) => errors > 0);
+  const [worst] = failing.toSorted((a, b) => b.errors / b.requests - a.errors / a.requests);
   return [
-    `${file}: ${rows.length} rows of ${servers.size} servers, in six columns that say neither CPU time nor how they were measured.`,
+    `${file}: ${rows.length} rows of ${byName.size} servers, in six columns that say neither CPU time nor how they were measured.`,
     ...inFlight(rows),
-    ...plainSlower(rows),
-    ...failed(rows),
+    ...(odd.length > 0
+      ? [
+          `${listed(odd)}: /plain came out slower than an endpoint that also reads the database, so differences of this size are noise.`,
+        ]
+      : []),
+    ...(worst
+      ? [
+          `${failing.length} rows have errors, ${worst.name} ${worst.endpoint} the most: ${worst.errors} of ${worst.requests} requests.`,
+        ]
+      : []),
     repeated === 0
       ? "No row is repeated: how much one server varies from run to run is not known, so nothing can be ranked."
       : `${repeated} rows are repeated, but not in rounds with the others, so nothing can be ranked.`,
@@ -31,25 +46,4 @@ function inFlight(rows: readonly PlainRow[]): string[] {
       ? `half of all latencies lie between ${fast} and ${slow} ms, whatever the work, so the line was measured, not the servers`
       : "so each requests/s only repeats the latency";
   return [`Closed loop: ${spread}, the connections that waited for an answer; ${measured}.`];
-}
-
-/** Work that cannot be less than that of /plain, and yet came out faster. */
-function plainSlower(rows: readonly PlainRow[]): string[] {
-  const odd = [...Map.groupBy(rows, ({ name }) => name)].filter(([, of]) => {
-    const plain = of.find(({ endpoint }) => endpoint === "/plain");
-    return plain && of.some(({ endpoint, goodput }) => endpoint.startsWith("/sqlite") && goodput > plain.goodput);
-  });
-  if (odd.length === 0) return [];
-  return [
-    `${listed(odd.map(([name]) => name))}: /plain came out slower than an endpoint that also reads the database, so differences of this size are noise.`,
-  ];
-}
-
-function failed(rows: readonly PlainRow[]): string[] {
-  const failing = rows.filter(({ errors }) => errors > 0);
-  if (failing.length === 0) return [];
-  const [worst] = failing.toSorted((a, b) => b.errors / b.requests - a.errors / a.requests);
-  return [
-    `${failing.length} rows have errors, ${worst?.name} ${worst?.endpoint} the most: ${worst?.errors} of ${worst?.requests} requests.`,
-  ];
 }

@@ -44,14 +44,15 @@ export function gateReport(
   const names = { base: base.name, head: head.name };
   const taken = slices.flatMap((slice) => slice.taken ?? []);
   const over = (of: readonly Slice[], field: (slice: Slice) => number | null) => measureOf(of, names, field);
-  const judged = (of: Measure | null, limit?: number): Judged | null => of && { ...of, verdict: verdictOf(of, limit) };
+  const judged = (limit: number | undefined, of: Measure | null): Judged | null =>
+    of && { ...of, verdict: verdictOf(of, limit) };
   const by = (of: Compared) => (failAbove === null ? null : verdictBy(of, failAbove));
   const endpoints = outcomes.map((one, i) => {
     const at = slices.filter(({ scenario }) => scenario === one.endpoint);
     const [cpu, time] = one.by === "cpu" ? [one, one.time] : [null, one];
     const p99 = judged(
-      over(at, ({ p99Ms }) => p99Ms),
       also.p99,
+      over(at, ({ p99Ms }) => p99Ms),
     );
     return {
       endpoint: one.endpoint,
@@ -69,8 +70,8 @@ export function gateReport(
     };
   });
   const rssBytes = judged(
-    over(slices, (slice) => slice.rssBytes),
     also.memory,
+    over(slices, (slice) => slice.rssBytes),
   );
   const others = [...endpoints.map(({ p99Ms }) => p99Ms), rssBytes].flatMap((of) => of?.verdict ?? []);
   const isOpen = verdict === "slower" || verdict === "not slower" || verdict === "undecided";

@@ -3,12 +3,12 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Eta } from "eta";
 import { shortJson } from "../keep/files.ts";
-import { heatMap, tiles } from "./card.ts";
+import { namesIn, tiles } from "./card.ts";
 import { legendOf, viewsOf } from "./charts.ts";
-import { word } from "./format.ts";
+import { shortOf, word } from "./format.ts";
 import type { Chart } from "./page/draw.ts";
 import { type Endpoint, type Report, typicalOf } from "./report.ts";
-import { sections } from "./tables.ts";
+import { overview, sections } from "./tables.ts";
 import { plain } from "./text.ts";
 
 const folder = join(import.meta.dirname, "page");
@@ -32,7 +32,7 @@ export async function html(report: Report): Promise<string> {
   return new Eta({ views: folder }).render("page", {
     report,
     tiles: tiles(report),
-    heat: heatMap(endpoints),
+    heat: heatOf(endpoints),
     typical: typicalOf(endpoints).endpoint,
     legend: legendOf(endpoints),
     filters: FILTERS.map((name) => [name, valuesOf(name)] as const).filter(([, values]) => values.length > 1),
@@ -45,6 +45,15 @@ export async function html(report: Report): Promise<string> {
     script: await bundle(),
     style: readFileSync(join(folder, "style.css"), "utf8"),
   });
+}
+
+/** The overview without twins, for a heat map. */
+function heatOf(endpoints: readonly Endpoint[]) {
+  const compared = endpoints.filter(({ comparison }) => comparison !== null);
+  const names = namesIn(endpoints);
+  const { title = "", rows = [] } = overview(compared) ?? {};
+  const heads = compared.map(({ endpoint }) => ({ endpoint, short: shortOf(endpoint) }));
+  return { title: title.split(";")[0], heads, rows: rows.filter(([name = ""]) => names.includes(name)) };
 }
 
 const FILTERS = ["runtime", "framework", "driver"] as const;

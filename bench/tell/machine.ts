@@ -106,16 +106,17 @@ function speeds(seen: Fingerprints): string {
 /** How quiet the machine was while it was measured, and before and after restarts; null if that was not seen. */
 function taken(seen: Fingerprints, slices: readonly Slice[]): string | null {
   const parts = slices.flatMap(({ taken }) => taken ?? []).sort((a, b) => a - b);
-  const at = (part: number) => percent(parts[Math.floor(part * (parts.length - 1))] as number);
+  const at = (part: number) => percent(parts[Math.floor(part * (parts.length - 1))] ?? 0);
+  const during = `${at(0.5)} of the CPU in the median slice, ${at(0.9)} at the 90th percentile`;
   const starved = slices.filter(({ verdict }) => verdict === "starved").length;
   const [stolen, others] = [most(seen.map(({ stolen }) => stolen)), most(seen.map(({ others }) => others))];
   const idle = `before or after a restart up to ${percent(stolen)} by the host, ${percent(others)} by other processes`;
   const said = [
-    ...(parts.length > 0 ? [`${at(0.5)} of the CPU in the median slice, ${at(0.9)} at the 90th percentile`] : []),
-    ...(starved > 0 ? [`starved: ${many(starved, "slice")}`] : []),
-    ...(stolen < TAKEN && others < TAKEN ? [] : [idle]),
+    parts.length > 0 && during,
+    starved > 0 && `starved: ${many(starved, "slice")}`,
+    (stolen >= TAKEN || others >= TAKEN) && idle,
   ];
-  return said.join("; ") || null;
+  return said.filter(Boolean).join("; ") || null;
 }
 
 /** How much two machines may differ in a speed and still be the same. */

@@ -28,7 +28,8 @@ export function sections({ endpoints, servers }: Report) {
   const compared = endpoints.filter(({ comparison }) => comparison !== null);
   const heads = ["detectable", ...compared.map(({ endpoint }) => shortOf(endpoint))];
   const grids = compared.length > 0 ? [grid("", heads, precision(compared))] : [];
-  const notes = limits(endpoints, "tables");
+  // Of one server the card has them.
+  const notes = endpoints.some(({ rows }) => rows.length > 1) ? limits(endpoints, "tables") : [];
   return [
     ...(grids.length + notes.length > 0 ? [{ title: "Precision and limits", endpoint: null, grids, notes }] : []),
     ...endpoints.map((one) => ({

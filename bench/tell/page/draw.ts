@@ -2,7 +2,7 @@
 import * as Plot from "@observablehq/plot";
 import { shortOf } from "../format.ts";
 
-/** A chart as data: ratios on a log axis, one row each, if it has no label of a y axis; else lines. */
+/** A chart as data: lines, or, without a label of a y axis, ratios on a log axis, one row each. */
 export interface Chart {
   readonly kind: "intervals" | "effect" | "latencies" | "load";
   readonly caption: string;
@@ -24,17 +24,10 @@ export interface Series {
   readonly points: readonly Point[];
 }
 
-export interface Point {
-  readonly x: number;
-  readonly y: number | string;
-  readonly low?: number;
-  readonly high?: number;
-  /** A point without one has no mark. */
-  readonly title?: string;
-  /** Letters, and whether it is not distinguishable from the least. */
-  readonly text?: string;
-  readonly first?: boolean;
-}
+/** Without a title it has no mark; `text` are letters, `first` is not distinguishable from the least. */
+export type Point = { readonly x: number; readonly y: number | string; readonly title?: string } & Partial<
+  Readonly<{ low: number; high: number; text: string; first: boolean }>
+>;
 
 /** Where and how wide a chart is drawn; `document` if there is no browser. */
 export interface Canvas {
@@ -80,6 +73,7 @@ const ROW_HEIGHT = 26;
 function forest({ x: label }: Chart, marks: readonly Mark[]): Plot.PlotOptions {
   const ends = marks.flatMap(({ low = 1, high = 1 }) => [low, high, 1]);
   const [x1, x2] = [Math.min(...ends) / PADDING, Math.max(...ends) * PADDING];
+  const tied = marks.filter(({ first }) => first);
   const ties = { x1, x2, y: "y", fill: "var(--tie)", insetTop: -2, insetBottom: -2 };
   const dot = { x: "x", y: "y", fill: "color", symbol: "shape", r: 5, className: "mark", title: "title" } as const;
   return {
@@ -89,10 +83,7 @@ function forest({ x: label }: Chart, marks: readonly Mark[]): Plot.PlotOptions {
     symbol: { type: "identity" },
     color: { type: "identity" },
     marks: [
-      Plot.barX(
-        marks.filter(({ first }) => first),
-        ties,
-      ),
+      Plot.barX(tied, ties),
       Plot.ruleX([1], { stroke: "currentColor", strokeOpacity: 0.4 }),
       Plot.ruleY(marks, { x1: "low", x2: "high", y: "y", stroke: "color", strokeWidth: 2 }),
       Plot.dot(marks, dot),
@@ -126,7 +117,10 @@ const SCALES: Readonly<Record<Chart["scale"], Plot.ScaleOptions>> = {
 /** A line per server, that of Node dashed. */
 function lines({ x, y, scale }: Chart, marks: readonly Mark[]): Plot.PlotOptions {
   const line = { x: "x", y: "y", z: "server", stroke: "color", strokeWidth: 1.8 };
-  const isDashed = ({ shape }: Mark) => shape === "square";
+  const { true: dashed = [], false: solid = [] } = Object.groupBy(
+    marks,
+    ({ shape }) => `${shape === "square"}` as const,
+  );
   const dot = { x: "x", y: "y", fill: "color", symbol: "shape", r: 4, className: "mark", title: "title" } as const;
   const titled = marks.filter(({ title }) => title !== undefined);
   return {
@@ -138,11 +132,8 @@ function lines({ x, y, scale }: Chart, marks: readonly Mark[]): Plot.PlotOptions
     color: { type: "identity" },
     marks: [
       Plot.ruleX(marks, { x: "x", y1: "low", y2: "high", stroke: "color", strokeOpacity: 0.5 }),
-      Plot.line(
-        marks.filter((one) => !isDashed(one)),
-        line,
-      ),
-      Plot.line(marks.filter(isDashed), { ...line, strokeDasharray: "5 3" }),
+      Plot.line(solid, line),
+      Plot.line(dashed, { ...line, strokeDasharray: "5 3" }),
       Plot.dot(titled, dot),
     ],
   };
