@@ -4,7 +4,7 @@ import type { Interval } from "../judge/statistics.ts";
 import { UNRANKED } from "../judge/verdict.ts";
 import { PRESETS } from "../plan/presets.ts";
 import { bestOf, byWeight, choicesOf, choicesTable, costOf, costs, nameOfChoice } from "./choices.ts";
-import { capital, count, many, mega, percent, shortOf, word } from "./format.ts";
+import { capital, count, many, mega, percent, present, shortOf, word } from "./format.ts";
 import { costWord, type Endpoint, kindOf, type Report, twinsAmong } from "./report.ts";
 import { capacities, caveats, twinsSay } from "./says.ts";
 import { ownGrid } from "./tables.ts";
@@ -36,9 +36,8 @@ function ofOne({ endpoints, servers }: Report): Line[] {
   const core = dearest?.cpuUsPerRequest && (dearest.cpuUsPerRequest.estimate * USUAL_RATE) / 1e6;
   const [of] = servers.rows;
   const busy = core ? `${USUAL_RATE} requests/s of ${dearest?.endpoint} keep ${percent(core)} of a core busy` : null;
-  const size = (bytes: Interval | null | undefined, what: string) =>
-    bytes ? [`${mega(bytes.estimate)} MB ${what}`] : [];
-  const sizes = [...size(of?.rssBytes, "after load"), ...size(of?.peakRssBytes, "at most")];
+  const size = (bytes: Interval | null | undefined, what: string) => bytes && `${mega(bytes.estimate)} MB ${what}`;
+  const sizes = present([size(of?.rssBytes, "after load"), size(of?.peakRssBytes, "at most")]);
   return [
     ...render(ownGrid(rows)).split("\n"),
     ...labeled("In practice", busy ?? "the CPU time is not known, because the server's processes cannot be seen here"),
@@ -142,9 +141,9 @@ export function recommendation(report: Report): string[] {
   const [best, seen] = [bestOf(all), heaviest(report)];
   const matters = ({ endpoint, who, low, high }: NonNullable<typeof seen>) =>
     `**Does it matter?** At ${endpoint} ${who} ${count(low)} (the slowest) to ${count(high)} requests/s; below ${count(Number((low * LITTLE).toPrecision(1)))} nothing here matters: choose by taste.`;
-  return [
-    ...(best ? [`**Choose** ${best}, if CPU time decides.`] : []),
+  return present([
+    best && `**Choose** ${best}, if CPU time decides.`,
     ...costs(all).map(([about, text]) => `**${about}**: ${text}`),
-    ...(seen && seen.rates.length > 0 ? [matters(seen)] : []),
-  ];
+    seen && seen.rates.length > 0 && matters(seen),
+  ]);
 }

@@ -3,7 +3,7 @@ import { UsageError } from "../../shared/errors.ts";
 import { betweenRuns, type Interval, stateOf } from "../judge/statistics.ts";
 import { analyse, type Measurements, NOTHING, type Row } from "../judge/tables.ts";
 import type { Manifest } from "../keep/manifest.ts";
-import { percent, ratio } from "./format.ts";
+import { percent, present, ratio } from "./format.ts";
 import { machineNameOf, machinesDiffer } from "./machine.ts";
 import { renderText } from "./text.ts";
 
@@ -53,19 +53,17 @@ export function comparison(a: Run, b: Run): string {
       return [x.name, endpoint, toBest(x), toBest(y), ...changes];
     }),
   );
-  return [
+  const isSame = before.commit === after.commit && !after.commit.endsWith("-dirty");
+  const how = differ.length > 0 ? `differ, so ratios need not agree: ${differ.join("; ")}` : "are alike";
+  return present([
     `${after.title} ÷ ${before.title}`,
-    differ.length > 0
-      ? `The machines differ, so ratios need not agree: ${differ.join("; ")}.`
-      : "The machines are alike.",
-    ...(before.commit === after.commit && !after.commit.endsWith("-dirty")
-      ? []
-      : [`The servers may differ: commit ${before.commit} → ${after.commit}.`]),
+    `The machines ${how}.`,
+    !isSame && `The servers may differ: commit ${before.commit} → ${after.commit}.`,
     renderText(["server", "endpoint", "÷ best before", "÷ best after", "CPU µs", "requests/s"], rows),
     "The intervals of a column are of that run. CPU µs and requests/s are also what the hosts did in these minutes; ÷ best is not.",
     ...opposite(tables),
     beyondRestarts(tables),
-  ].join("\n");
+  ]).join("\n");
 }
 
 /** Pairs that are different in both runs, in opposite directions. */

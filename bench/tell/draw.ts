@@ -1,6 +1,7 @@
 /** A report for a terminal, and as Markdown. */
 import { markdownTable } from "markdown-table";
 import { card } from "./card.ts";
+import { present } from "./format.ts";
 import type { Report } from "./report.ts";
 import { overview, sections } from "./tables.ts";
 import { drawn, fitted, type Grid, type Line, plain, wrap } from "./text.ts";
@@ -15,17 +16,17 @@ export function terminal(report: Report, width = process.stdout.columns ?? WIDTH
   const { run, endpoints, machine } = report;
   const heading: Line[] = [["Run", run], ...machine];
   const levels = endpoints.some(({ level }) => level !== null) ? overview(endpoints) : null;
-  return [
+  return present([
     drawn(heading, width),
     summary(report, width),
-    ...(levels ? [table("", levels, width)] : []),
+    levels && table("", levels, width),
     ...sections(report).map(({ title, grids, notes }) =>
       [
         ...grids.map((one, i) => (i > 0 ? "\n" : "") + table(title, one, width)),
         ...notes.map((note) => wrap(note, width)),
       ].join("\n"),
     ),
-  ].join("\n\n");
+  ]).join("\n\n");
 }
 
 /** A table without a title has that of its section over its servers. */
@@ -39,13 +40,13 @@ function table(section: string, { title, heads, rows }: Grid, width: number): st
 export function markdown(report: Report): string {
   const { run, machineName, machine, endpoints } = report;
   const together = endpoints.length > 1 ? overview(endpoints) : null;
-  return [
+  return present([
     `Run ${run} on ${machineName}.`,
-    ...(machine.length > 0 ? [fold("This machine", [bullets(machine.map(plain))])] : []),
+    machine.length > 0 && fold("This machine", [bullets(machine.map(plain))]),
     fenced(report),
-    ...(together ? [titled(together)] : []),
+    together && titled(together),
     ...sections(report).map(({ title, grids, notes }) => fold(title, [...grids.map(titled), ...notes])),
-  ].join("\n\n");
+  ]).join("\n\n");
 }
 
 export const bullets = (lines: readonly string[]): string => lines.map((line) => `- ${line}`).join("\n");

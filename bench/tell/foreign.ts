@@ -1,5 +1,5 @@
 import type { PlainRow } from "../keep/slices.ts";
-import { listed } from "./format.ts";
+import { listed, present } from "./format.ts";
 
 /** What can be said of results that have no repetition, no CPU time and no calibration. */
 export function foreign(file: string, rows: readonly PlainRow[]): string {
@@ -12,24 +12,18 @@ export function foreign(file: string, rows: readonly PlainRow[]): string {
   });
   const failing = rows.filter(({ errors }) => errors > 0);
   const [worst] = failing.toSorted((a, b) => b.errors / b.requests - a.errors / a.requests);
-  return [
+  return present([
     `${file}: ${rows.length} rows of ${byName.size} servers, in six columns that say neither CPU time nor how they were measured.`,
     ...inFlight(rows),
-    ...(odd.length > 0
-      ? [
-          `${listed(odd)}: /plain came out slower than an endpoint that also reads the database, so differences of this size are noise.`,
-        ]
-      : []),
-    ...(worst
-      ? [
-          `${failing.length} rows have errors, ${worst.name} ${worst.endpoint} the most: ${worst.errors} of ${worst.requests} requests.`,
-        ]
-      : []),
+    odd.length > 0 &&
+      `${listed(odd)}: /plain came out slower than an endpoint that also reads the database, so differences of this size are noise.`,
+    worst &&
+      `${failing.length} rows have errors, ${worst.name} ${worst.endpoint} the most: ${worst.errors} of ${worst.requests} requests.`,
     repeated === 0
       ? "No row is repeated: how much one server varies from run to run is not known, so nothing can be ranked."
       : `${repeated} rows are repeated, but not in rounds with the others, so nothing can be ranked.`,
     "./bench.sh http://host:port measures these servers so that it can be told: CPU time per request orders them through any line.",
-  ].join("\n");
+  ]).join("\n");
 }
 
 /** Little's law: requests per second × mean latency is the number of connections that were waiting. */

@@ -55,3 +55,6 @@ export const listed = (items: readonly string[]): string => new Intl.ListFormat(
 /** `5×10` of /sqlite/random-5fields/10: fields and rows. */
 export const shortOf = (endpoint: string) =>
   endpoint.replace(/^\/sqlite\/random-(\d+)fields\/(\d+)$/, "$1×$2").replace(/^\/(\w+)-template$/, "$1");
+
+/** Without what is not so. */
+export const present = <T>(items: readonly (T | false | null | undefined | "")[]): T[] => items.filter(Boolean) as T[];

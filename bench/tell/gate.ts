@@ -1,23 +1,12 @@
 /** What a change costs: the record that --json prints, and the same as a table. */
 import { markdownTable } from "markdown-table";
-import {
-  type Also,
-  type Failures,
-  type Gate,
-  type GateVerdict,
-  limitsOf,
-  type Measure,
-  measureOf,
-  type SideNames,
-  verdictBy,
-  verdictOf,
-  worst,
-} from "../judge/gate.ts";
+import type { Also, Failures, Gate, GateVerdict, Measure, SideNames } from "../judge/gate.ts";
+import { limitsOf, measureOf, verdictBy, verdictOf, worst } from "../judge/gate.ts";
 import type { Compared } from "../judge/outcomes.ts";
 import { mean, median } from "../judge/statistics.ts";
 import type { Manifest } from "../keep/manifest.ts";
 import type { Slice } from "../keep/slices.ts";
-import { count, many, signed } from "./format.ts";
+import { count, many, present, signed } from "./format.ts";
 import { machineLine } from "./machine.ts";
 import { otherWork } from "./says.ts";
 import { renderText } from "./text.ts";
@@ -174,22 +163,20 @@ function headline({ verdict, reason, failAbove, base, head, endpoints, rssBytes 
 
 function grounds({ base, head, restarts, seconds, endpoints, machine, taken }: GateReport): string[] {
   const guards = endpoints.flatMap(({ endpoint, guard }) => (guard ? [`${change(guard)} at ${endpoint}`] : []));
-  return [
-    `${many(restarts, "restart")} of each side in ${seconds.toFixed(0)} s; 95 % intervals; those of CPU time and requests/s hold at all endpoints at once.`,
-    ...(guards.length > 0
-      ? [`${base.name} against a copy of itself, where only noise is seen: ${guards.join(", ")}.`]
-      : []),
+  const sides = `${many(restarts, "restart")} of each side in ${seconds.toFixed(0)} s`;
+  return present([
+    `${sides}; 95 % intervals; those of CPU time and requests/s hold at all endpoints at once.`,
+    guards.length > 0 && `${base.name} against a copy of itself, where only noise is seen: ${guards.join(", ")}.`,
     ...endpoints.flatMap(({ endpoint, cpuUs, childUs: child, waiting, warming }) => [
-      ...(waiting ? [`At ${endpoint} a server waits for something, so requests/s decide as well as CPU time.`] : []),
-      ...(child && cpuUs && Math.abs(child.head - child.base) > TELLING * cpuUs.base
-        ? [
-            `At ${endpoint} child processes use ${us(child.base)} of a request of ${base.name}, ${us(child.head)} of ${head.name}.`,
-          ]
-        : []),
-      ...(warming ? [`Still warming at ${endpoint}: raise --warmup.`] : []),
+      waiting && `At ${endpoint} a server waits for something, so requests/s decide as well as CPU time.`,
+      child &&
+        cpuUs &&
+        Math.abs(child.head - child.base) > TELLING * cpuUs.base &&
+        `At ${endpoint} child processes use ${us(child.base)} of a request of ${base.name}, ${us(child.head)} of ${head.name}.`,
+      warming && `Still warming at ${endpoint}: raise --warmup.`,
     ]),
     `Measured on ${machine}${taken === null ? "" : `; ${otherWork(taken)}`}.`,
-  ];
+  ]);
 }
 
 const heads = ({ base, head }: GateReport) => ["", base.name, head.name, "change", ""];

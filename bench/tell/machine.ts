@@ -4,7 +4,7 @@ import type { Fingerprint, Speed } from "../host/machine/fingerprint.ts";
 import { median } from "../judge/statistics.ts";
 import type { Manifest } from "../keep/manifest.ts";
 import type { Slice } from "../keep/slices.ts";
-import { listed, many, percent } from "./format.ts";
+import { listed, many, percent, present } from "./format.ts";
 import { type Line, labeled } from "./text.ts";
 
 type Fingerprints = readonly Fingerprint[];
@@ -56,7 +56,7 @@ export function machineLine({ machine }: Manifest): string {
   const kinds = caches.filter((cache) => !/^L\di/.test(cache)).map(inMiB);
   const where = hypervisor ?? (flags.includes("hypervisor") ? "a virtual machine" : "");
   const memory = `${(memoryBytes / 2 ** 30).toFixed(0)} GiB`;
-  return [`${cores} × ${name}`, kinds.join(", "), memory, where].filter(Boolean).join("; ");
+  return present([`${cores} × ${name}`, kinds.join(", "), memory, where]).join("; ");
 }
 
 export function machineLines(manifest: Manifest, slices: readonly Slice[]): Line[] {
@@ -111,12 +111,9 @@ function taken(seen: Fingerprints, slices: readonly Slice[]): string | null {
   const starved = slices.filter(({ verdict }) => verdict === "starved").length;
   const [stolen, others] = [most(seen.map(({ stolen }) => stolen)), most(seen.map(({ others }) => others))];
   const idle = `before or after a restart up to ${percent(stolen)} by the host, ${percent(others)} by other processes`;
-  const said = [
-    parts.length > 0 && during,
-    starved > 0 && `starved: ${many(starved, "slice")}`,
-    (stolen >= TAKEN || others >= TAKEN) && idle,
-  ];
-  return said.filter(Boolean).join("; ") || null;
+  const isNoisy = stolen >= TAKEN || others >= TAKEN;
+  const slow = starved > 0 && `starved: ${many(starved, "slice")}`;
+  return present([parts.length > 0 && during, slow, isNoisy && idle]).join("; ") || null;
 }
 
 /** How much two machines may differ in a speed and still be the same. */

@@ -4,7 +4,7 @@ import { SEQUENCE } from "../ask/endpoints.ts";
 import type { Findings } from "../judge/findings.ts";
 import type { Capacity, Manifest } from "../keep/manifest.ts";
 import { promiseOf, type Slo } from "../plan/slo.ts";
-import { capital, count, listed, notDetectable, percent, ratio, shortOf, warmingWords } from "./format.ts";
+import { capital, count, listed, notDetectable, percent, present, ratio, shortOf, warmingWords } from "./format.ts";
 import type { Endpoint, Report } from "./report.ts";
 import { type Line, labeled } from "./text.ts";
 
@@ -71,25 +71,23 @@ export function caveats(report: Report, isOne: boolean): Line[] {
   const { taken, left, remarks, unranked, isRunning, busyAtRest } = findings;
   const shown = remarks.length > MOST_REMARKS ? MOST_REMARKS - 1 : MOST_REMARKS;
   const busy = listed(busyAtRest.map(({ name, cpu }) => `${name} uses ${percent(cpu)}`));
-  return [
+  return present<Line>([
     ...limits(endpoints, isOne ? "all" : "card"),
     ...left.map(({ name, restart, scenario, reason }) => {
       const at = scenario === null ? "at its start" : `at ${scenario}`;
       return `${name} is left out since restart ${restart}: it was gone ${at}: ${reason}`;
     }),
     ...remarks.slice(0, shown),
-    ...(remarks.length > shown ? [`and ${remarks.length - shown} more remarks, in the .json file of the run`] : []),
-    ...(unranked.length > 0 && !isOne
-      ? [`${listed(unranked)}: not ranked; that takes two servers and two restarts.`]
-      : []),
-    ...(isRunning ? [RUNNING] : []),
+    remarks.length > shown && `and ${remarks.length - shown} more remarks, in the .json file of the run`,
+    unranked.length > 0 && !isOne && `${listed(unranked)}: not ranked; that takes two servers and two restarts.`,
+    isRunning && RUNNING,
     ...promises(manifest),
-    ...(busy ? [`Idle, ${busy} of a core; no cost above includes that`] : []),
+    busy && `Idle, ${busy} of a core; no cost above includes that`,
     ...notWarm(report),
-    ...labeled("Noisy", taken !== null && taken >= NOISY ? otherWork(taken) : null),
+    taken !== null && taken >= NOISY && ["Noisy", otherWork(taken)],
     ...twinsSay(findings, false),
     ...precision(endpoints),
-  ];
+  ]);
 }
 
 /** Writes per request of the content API. */

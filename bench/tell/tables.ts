@@ -12,6 +12,7 @@ import {
   ms,
   percent,
   plusMinus,
+  present,
   ratio,
   shortOf,
   WARMING,
@@ -190,12 +191,13 @@ const NOTES: Readonly<Record<string, string>> = {
     "Each request has an account, a teller, a branch and a delta of its own, drawn by k6; of every server balances and history added up",
 };
 
-export const notesOf = ({ base, comparison, by, apart, rows }: Table): string[] => [
-  ...(comparison && by === "rate" ? ["Compared by requests/s, because the CPU time of some cannot be read"] : []),
-  ...(apart.length > 0 ? [`Not compared, because requests failed or a restart is missing: ${listed(apart)}`] : []),
-  ...(NOTES[base] ? [NOTES[base]] : []),
-  ...rows.flatMap(({ name, warming }) => (warming ? [`${name}: ${warmingWords(warming)}`] : [])),
-];
+export const notesOf = ({ base, comparison, by, apart, rows }: Table): string[] =>
+  present([
+    comparison && by === "rate" && "Compared by requests/s, because the CPU time of some cannot be read",
+    apart.length > 0 && `Not compared, because requests failed or a restart is missing: ${listed(apart)}`,
+    NOTES[base],
+    ...rows.map(({ name, warming }) => warming && `${name}: ${warmingWords(warming)}`),
+  ] as (string | false | undefined)[]);
 
 const usageGrid = ({ rows }: Endpoint): Grid =>
   gridBy("", rows, [
@@ -215,7 +217,7 @@ function versions({ rows }: Endpoint): string[] {
         .sort()
         .join(", "),
     );
-    return runtime ? [[runtime, parts.filter(Boolean).join("; ")].filter(Boolean).join(": ")] : [];
+    return runtime ? [present([runtime, present(parts).join("; ")]).join(": ")] : [];
   });
   return lines.sort();
 }
