@@ -12,7 +12,7 @@ import type { AloneFinding } from "../self-test/alone.ts";
 import type { GateFinding } from "../self-test/gates.ts";
 import type { ScheduleFinding } from "../self-test/schedules.ts";
 import type { Finding } from "../self-test/self-test.ts";
-import { count, many, notDetectable, percent, ratio, warmingWords } from "./format.ts";
+import { count, many, notDetectable, percent, present, ratio, warmingWords } from "./format.ts";
 import { renderText } from "./text.ts";
 
 export function describe(plan: Plan, cores: Cores | null): string {
@@ -29,13 +29,17 @@ export function describe(plan: Plan, cores: Cores | null): string {
   return `${what}: ${minutes}, as many restarts as fit, at least two${where()}`;
 }
 
-export const targetLines = ({ targets, scenarios }: Plan): string[] => [
-  `servers: ${targets.map((spec) => (spec.kind === "url" && spec.name !== spec.url ? `${spec.name} (${spec.url})` : spec.name)).join(" ")}`,
-  `endpoints: ${scenarios.map(({ name }) => name).join(" ")}`,
-  ...(targets.some((spec) => spec.kind === "local" && spec.app && !("NODE_ENV" in spec.env))
-    ? [`environment of apps: yours, with NODE_ENV=${process.env.NODE_ENV ?? "production"}`]
-    : []),
-];
+export function targetLines({ targets, scenarios }: Plan): string[] {
+  const names = targets.map((spec) =>
+    spec.kind === "url" && spec.name !== spec.url ? `${spec.name} (${spec.url})` : spec.name,
+  );
+  const hasApp = targets.some((spec) => spec.kind === "local" && spec.app && !("NODE_ENV" in spec.env));
+  return present([
+    `servers: ${names.join(" ")}`,
+    `endpoints: ${scenarios.map(({ name }) => name).join(" ")}`,
+    hasApp && `environment of apps: yours, with NODE_ENV=${process.env.NODE_ENV ?? "production"}`,
+  ]);
+}
 
 export function outcome(pair: string, one: Outcome, { seconds }: Pick<Manifest, "seconds">): string {
   const { endpoint, by, ratio: of, state, logRatios, smallestVisible, isWarming } = one;
@@ -105,14 +109,13 @@ export function scheduleLine({ schedule, ratio: of, warming, isRight }: Schedule
 export const aloneLine = ({ server, endpoint, cost, rate, looks }: AloneFinding): string =>
   `${server} ${endpoint}: turns ÷ alone, against the mean of all: CPU time ${ratio(cost, 3)}, requests/s ${ratio(rate, 3)}, ${looks} looks`;
 
-export const answersTable = ({ name, url, answers }: Target, endpoints: readonly string[]): string =>
-  renderText(
-    [`${name} at ${url}`, "bytes", "ms"],
-    endpoints.map((endpoint) => {
-      const { bytes = 0, ms = 0 } = answers?.get(endpoint) ?? {};
-      return [endpoint, count(bytes), ms.toFixed(1)];
-    }),
-  );
+export function answersTable({ name, url, answers }: Target, endpoints: readonly string[]): string {
+  const rows = endpoints.map((endpoint) => {
+    const { bytes = 0, ms = 0 } = answers?.get(endpoint) ?? {};
+    return [endpoint, count(bytes), ms.toFixed(1)];
+  });
+  return renderText([`${name} at ${url}`, "bytes", "ms"], rows);
+}
 
 /** How often each way of measuring was wrong, with its exact 95 % interval. */
 export function selfTestTable(findings: readonly Finding[]): string {

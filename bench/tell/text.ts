@@ -49,18 +49,13 @@ export const renderText = (heads: readonly string[], rows: Grid["rows"]): string
 
 /** With as much as there is room for: closer together, then with heads in several lines, then with fewer columns. */
 export function fitted(whole: Grid, width: number): string {
-  const heads = whole.heads.map((one) => ({
-    ...one,
-    head: one.head.replace(/(?<=[-\w])(?=\/\w{3})|(?<=-)| (?=±)/g, "\n"),
-  }));
+  const broken = (head: string) => head.replace(/(?<=[-\w])(?=\/\w{3})|(?<=-)| (?=±)/g, "\n");
+  const heads = whole.heads.map((one) => ({ ...one, head: broken(one.head) }));
   const text = [render(whole), render(whole, 1), render({ ...whole, heads }, 1)].find((one) => fits(one, width));
   const last = Math.max(...whole.heads.map(({ dropOrder = 0 }) => dropOrder));
   if (text !== undefined || last === 0) return text ?? render(whole, 1);
-  const isKept = (_: unknown, i: number) => whole.heads[i]?.dropOrder !== last;
-  return fitted(
-    { ...whole, heads: whole.heads.filter(isKept), rows: whole.rows.map((row) => row.filter(isKept)) },
-    width,
-  );
+  const kept = <T>(cells: readonly T[]) => cells.filter((_, i) => whole.heads[i]?.dropOrder !== last);
+  return fitted({ ...whole, heads: kept(whole.heads), rows: whole.rows.map(kept) }, width);
 }
 
 const fits = (text: string, width: number) =>

@@ -9,27 +9,22 @@ const all = <T extends Element>(selector: string) => [...document.querySelectorA
 const boxes = all<HTMLInputElement>("#filters input");
 
 const endpointSelect = form.elements.namedItem("endpoint") as HTMLSelectElement;
-const ALL = "all";
 const firstEndpoint = endpointSelect.value;
 
 /** Servers with a chosen value in every group of boxes; if none of a group is ticked, all of it are chosen. */
 function shownNames(): Set<string> {
-  const ticked = Map.groupBy(
-    boxes.filter(({ checked }) => checked),
-    ({ name }) => name as keyof Data["servers"][number],
-  );
-  const shown = servers.filter((one) =>
-    [...ticked].every(([group, of]) => of.some(({ value }) => value === one[group])),
-  );
-  return new Set(shown.map(({ name }) => name));
+  const ticked = boxes.filter(({ checked }) => checked);
+  const groups = [...Map.groupBy(ticked, ({ name }) => name as keyof Data["servers"][number])];
+  const isShown = (one: Data["servers"][number]) =>
+    groups.every(([group, of]) => of.some(({ value }) => value === one[group]));
+  return new Set(servers.filter(isShown).map(({ name }) => name));
 }
 
 function drawAll(): void {
   const names = shownNames();
   const one = endpointSelect.value;
   for (const row of all<HTMLElement>("tr[data-name]")) row.hidden = !names.has(row.dataset.name as string);
-  for (const section of all<HTMLElement>("[data-endpoint]"))
-    section.hidden = one !== ALL && section.dataset.endpoint !== one;
+  for (const part of all<HTMLElement>("[data-endpoint]")) part.hidden = one !== "all" && part.dataset.endpoint !== one;
   for (const [i, figure] of all<HTMLElement>("figure").entries()) {
     const chart = charts[i];
     if (chart && !figure.hidden)
@@ -69,13 +64,10 @@ function writeAddress(): void {
 
 function drawMine(): void {
   const [rate = 0, own = 0, cores = 1] = NUMBERS.map((name) => Number(given(name).value));
-  const needed = (costs[given("path").value] ?? []).map(([name, us]) => ({
-    name,
-    busy: rate * (us / 1e6 + own / 1e3),
-  }));
-  const lines = needed
-    .sort((a, b) => a.busy - b.busy)
-    .map(({ name, busy }) => {
+  const lines = (costs[given("path").value] ?? [])
+    .toSorted(([, a], [, b]) => a - b)
+    .map(([name, us]) => {
+      const busy = rate * (us / 1e6 + own / 1e3);
       const row = document.createElement("tr");
       row.innerHTML = `<th scope="row"></th><td>${percent(busy)}</td><td>${percent(busy / cores)}</td>`;
       row.querySelector("th")?.append(name);
