@@ -26,7 +26,6 @@ export function card(report: Report): Line[] {
 /** Requests per second of an ordinary app, for which the card tells what a cost means. */
 const USUAL_RATE = 200;
 
-/** How fast one server is: each endpoint, the dearest first, and what that means. */
 function ofOne({ endpoints, servers }: Report): Line[] {
   const rows = endpoints.flatMap(({ endpoint, rows }) => rows.map((row) => ({ ...row, endpoint })));
   const costOf = ({ cpuUsPerRequest, goodput }: (typeof rows)[number]) =>
@@ -132,15 +131,12 @@ function next({ manifest, endpoints }: Report): Line[] {
   return [["Next", `${standard}; ./bench.sh report --details prints every table`]];
 }
 
-/** A server with less load than this part of its capacity has time enough, whichever it is. */
-const LITTLE = 0.1;
-
-/** What to choose, by this run: in sentences, as Markdown. */
+/** What to choose, by this run, as Markdown. A server at a tenth of its capacity has time enough, whichever it is. */
 export function recommendation(report: Report): string[] {
   const all = choicesOf(report.endpoints);
   const [best, seen] = [bestOf(all), heaviest(report)];
   const matters = ({ endpoint, who, low, high }: NonNullable<typeof seen>) =>
-    `**Does it matter?** At ${endpoint} ${who} ${count(low)} (the slowest) to ${count(high)} requests/s; below ${count(Number((low * LITTLE).toPrecision(1)))} nothing here matters: choose by taste.`;
+    `**Does it matter?** At ${endpoint} ${who} ${count(low)} (the slowest) to ${count(high)} requests/s; below ${count(Number((low / 10).toPrecision(1)))} nothing here matters: choose by taste.`;
   return present([
     best && `**Choose** ${best}, if CPU time decides.`,
     ...costs(all).map(([about, text]) => `**${about}**: ${text}`),

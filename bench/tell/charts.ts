@@ -81,11 +81,9 @@ function latencies({ endpoint, curves, rows }: Endpoint): Chart {
 
 function effect(name: string, endpoints: readonly Endpoint[]): Chart {
   const points = endpoints.flatMap(({ endpoint, effects }) =>
-    effects.flatMap(({ to, from, cpu }) =>
-      cpu && `${to} ÷ ${from}` === name
-        ? [{ x: cpu.estimate, y: endpoint, ...range(cpu), title: `${endpoint}: ${ratio(cpu)}` }]
-        : [],
-    ),
+    effects
+      .flatMap(({ to, from, cpu }) => (cpu && `${to} ÷ ${from}` === name ? [cpu] : []))
+      .map((cpu) => ({ x: cpu.estimate, y: endpoint, ...range(cpu), title: `${endpoint}: ${ratio(cpu)}` })),
   );
   const series = [{ server: null, color: "var(--text)", shape: "circle", points }];
   const axes = { x: name, y: null, scale: "log" } as const;
@@ -111,12 +109,11 @@ function overLoad(y: keyof typeof BY_LOAD, unit: string, endpoints: readonly End
     return of.slice(0, 1).map(({ row }) => seriesOf(row, points));
   });
   const base = endpoints[0]?.base;
-  const axes = { x: unit, y, scale: unit === "connections" ? "log" : "linear" } as const;
   const title = `${y} over ${unit} at ${base}`;
+  const axes = { x: unit, y, scale: unit === "connections" ? "log" : "linear" } as const;
   return { kind: "load", caption: `${base}: ${y}`, endpoint: null, title, ...axes, series };
 }
 
-/** The parts of the page with charts. */
 export function viewsOf(endpoints: readonly Endpoint[]) {
   const choices = [...new Set(endpoints.flatMap(({ effects }) => effects.map(({ to, from }) => `${to} ÷ ${from}`)))];
   const costs = endpoints.map(({ endpoint, effects }) => [
@@ -126,12 +123,8 @@ export function viewsOf(endpoints: readonly Endpoint[]) {
       return cpu ? ratio(cpu) : "-";
     }),
   ]);
-  const loads = [
-    ...Map.groupBy(
-      endpoints.filter(({ level }) => level !== null),
-      ({ base }) => base,
-    ).values(),
-  ];
+  const leveled = endpoints.filter(({ level }) => level !== null);
+  const loads = [...Map.groupBy(leveled, ({ base }) => base).values()];
   const isLadder = loads.some(([one]) => one?.level?.unit === "connections");
   const shown = isLadder ? ["requests per second", "p99, ms"] : ["CPU µs per request", "p99, ms"];
   const unit = isLadder ? "connections" : "requests/s";

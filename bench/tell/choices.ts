@@ -15,11 +15,8 @@ export type Choice = ReturnType<typeof choicesOf>[number];
  * @param isSplit whether what costs differently on two runtimes is one choice `on` each
  */
 export function choicesOf(endpoints: readonly Endpoint[], isSplit = true) {
-  const all = endpoints.flatMap(({ endpoint, effects }) =>
-    effects
-      .filter(({ factor }) => factor !== "driver" || !NO_DATABASE.has(endpoint))
-      .map((effect) => ({ endpoint, ...effect })),
-  );
+  const every = endpoints.flatMap(({ endpoint, effects }) => effects.map((effect) => ({ endpoint, ...effect })));
+  const all = every.filter(({ factor, endpoint }) => factor !== "driver" || !NO_DATABASE.has(endpoint));
   const choices = [...Map.groupBy(all, ({ to, from }) => `${to} ÷ ${from}`).values()].flatMap((seen) => {
     const [{ to, from, factor }] = seen as [(typeof seen)[0]];
     const choiceOn = (on: string | null, cost: (effect: MainEffect) => Interval | null | undefined) => {
@@ -31,22 +28,18 @@ export function choicesOf(endpoints: readonly Endpoint[], isSplit = true) {
       return { to, from, factor, on, compared, different, seen };
     };
     if (!isSplit || !seen.some(({ interacts }) => interacts)) return [choiceOn(null, ({ cpu }) => cpu)];
-    const runtimes = new Set(seen.flatMap(({ byRuntime }) => byRuntime.map(({ runtime }) => runtime)));
-    return [...runtimes]
-      .sort()
-      .map((on) => choiceOn(on, ({ byRuntime }) => byRuntime.find(({ runtime }) => runtime === on)?.cpu));
+    const runtimes = [...new Set(seen.flatMap(({ byRuntime }) => byRuntime.map(({ runtime }) => runtime)))].sort();
+    return runtimes.map((on) => choiceOn(on, ({ byRuntime }) => byRuntime.find((one) => one.runtime === on)?.cpu));
   });
   return choices.filter(({ compared }) => compared.length > 0);
 }
 
 /** The two that are compared: `Bun + bun:sqlite` and `Node + better-sqlite3`, `Hono` and `raw`. */
-const namesOf = ({ to, from, factor }: Choice): [string, string] => {
-  const nameOf = (text: string) => {
-    if (factor === "runtime") return capital(text).replace(" with ", " + ");
-    return factor === "framework" && text !== "raw" ? capital(text) : text;
-  };
+function namesOf({ to, from, factor }: Choice): [string, string] {
+  const isName = (text: string) => factor === "runtime" || (factor === "framework" && text !== "raw");
+  const nameOf = (text: string) => (isName(text) ? capital(text).replace(" with ", " + ") : text);
   return [nameOf(to), nameOf(from)];
-};
+}
 
 /** `Bun + bun:sqlite vs Node + better-sqlite3`, `Hono vs raw on Bun` */
 export const nameOfChoice = (choice: Choice): string =>

@@ -7,9 +7,7 @@ import { percent, present, ratio } from "./format.ts";
 import { machineNameOf, machinesDiffer } from "./machine.ts";
 import { renderText } from "./text.ts";
 
-export interface Run extends Measurements {
-  readonly manifest: Manifest | null;
-}
+export type Run = Measurements & Readonly<{ manifest: Manifest | null }>;
 
 type Both = ReturnType<typeof inBoth>[number];
 
@@ -39,10 +37,11 @@ export function comparison(a: Run, b: Run): string {
   const [first, second] = [a.slices[0], b.slices[0]];
   if (tables.every(({ rows }) => rows.length === 0))
     return `runs ${first?.run} and ${second?.run} have no server and endpoint in common`;
-  const [before, after] = [a, b].map(({ manifest, slices: [one] }) => ({
+  const whatIs = ({ manifest, slices: [one] }: Run) => ({
     title: `run ${one?.run} on ${machineNameOf(manifest, one?.host ?? "?")}`,
     commit: String(manifest?.environment.commit ?? "unknown"),
-  })) as [{ title: string; commit: string }, { title: string; commit: string }];
+  });
+  const [before, after] = [whatIs(a), whatIs(b)];
   const differ = machinesDiffer(a.manifest, b.manifest);
   const change = (x: Interval | null, y: Interval | null) =>
     x && y ? `× ${(y.estimate / x.estimate).toFixed(2)}` : "-";

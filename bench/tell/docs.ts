@@ -11,7 +11,7 @@ import { intervals } from "./charts.ts";
 import { choicesOf, choicesSay, costOf, nameOfChoice } from "./choices.ts";
 import { bullets, fenced, markdown } from "./draw.ts";
 import { draw } from "./page/draw.ts";
-import { kindOf, newestOf, type Report, resultRows, typicalOf } from "./report.ts";
+import { endpointOr, kindOf, newestOf, type Report, resultRows, TYPICAL } from "./report.ts";
 import { capacities, notWarm, precision } from "./says.ts";
 import { plain } from "./text.ts";
 
@@ -80,7 +80,7 @@ function ofOthers(reports: readonly Report[], newest: ReturnType<typeof newestOf
 
 /** @returns an SVG of CPU time per request at one endpoint, in the colours that the reader prefers. */
 export function picture({ run, endpoints }: Report): string {
-  const endpoint = typicalOf(endpoints);
+  const endpoint = endpointOr(endpoints, TYPICAL);
   const { document } = new Window();
   const names = new Set(endpoint.rows.map(({ name }) => name));
   const svg = draw(intervals(endpoint), names, { width: 760, document: document as unknown as Document });

@@ -11,14 +11,8 @@ import { machineLine } from "./machine.ts";
 import { otherWork } from "./says.ts";
 import { renderText } from "./text.ts";
 
-interface Side {
-  readonly name: string;
-  readonly commit: string | null;
-}
-
-export interface Judged extends Measure {
-  readonly verdict: GateVerdict | null;
-}
+type Side = Readonly<{ name: string; commit: string | null }>;
+export type Judged = Measure & Readonly<{ verdict: GateVerdict | null }>;
 
 /** Version 2 of the record that --json prints: docs/gate.schema.json says what each field is. */
 export type GateReport = ReturnType<typeof gateReport>;
@@ -170,8 +164,7 @@ function grounds({ base, head, restarts, seconds, endpoints, machine, taken }: G
     ...endpoints.flatMap(({ endpoint, cpuUs, childUs: child, waiting, warming }) => [
       waiting && `At ${endpoint} a server waits for something, so requests/s decide as well as CPU time.`,
       child &&
-        cpuUs &&
-        Math.abs(child.head - child.base) > TELLING * cpuUs.base &&
+        Math.abs(child.head - child.base) > TELLING * (cpuUs?.base ?? Number.NaN) &&
         `At ${endpoint} child processes use ${us(child.base)} of a request of ${base.name}, ${us(child.head)} of ${head.name}.`,
       warming && `Still warming at ${endpoint}: raise --warmup.`,
     ]),

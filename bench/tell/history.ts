@@ -30,10 +30,8 @@ export function readHistory(file: string) {
   const all = [...Map.groupBy(measured, ({ Endpoint }) => Endpoint).values()].flatMap(seriesOf);
   const long = all.filter(({ runs }) => runs.length >= LEAST_RUNS);
   const most = Math.max(0, ...all.map(({ runs }) => runs.length));
-  if (long.length === 0)
-    throw new UsageError(
-      `--history "${file}" has ${most} runs of one server: a change is seen in ${LEAST_RUNS} or more`,
-    );
+  const few = `has ${most} runs of one server: a change is seen in ${LEAST_RUNS} or more`;
+  if (long.length === 0) throw new UsageError(`--history "${file}" ${few}`);
   // On the log scale a change is as clear upwards as downwards; all series that are shown may be still.
   return long.map((series) => ({
     ...series,

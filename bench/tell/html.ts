@@ -7,7 +7,7 @@ import { namesIn, tiles } from "./card.ts";
 import { legendOf, viewsOf } from "./charts.ts";
 import { shortOf, word } from "./format.ts";
 import type { Chart } from "./page/draw.ts";
-import { type Endpoint, type Report, typicalOf } from "./report.ts";
+import { type Endpoint, endpointOr, type Report, TYPICAL } from "./report.ts";
 import { overview, sections } from "./tables.ts";
 import { plain } from "./text.ts";
 
@@ -28,12 +28,13 @@ export async function html(report: Report): Promise<string> {
   const views = viewsOf(endpoints);
   const servers = serversOf(endpoints);
   const valuesOf = (name: (typeof FILTERS)[number]) => [...new Set(servers.map((one) => one[name]))].sort();
-  const data: Data = { charts: views.flatMap(({ charts }) => charts), servers, costs: costsOf(endpoints) };
+  const costs = Object.fromEntries(endpoints.map((one) => [one.endpoint, costsOf(one)]));
+  const data: Data = { charts: views.flatMap(({ charts }) => charts), servers, costs };
   return new Eta({ views: folder }).render("page", {
     report,
     tiles: tiles(report),
     heat: heatOf(endpoints),
-    typical: typicalOf(endpoints).endpoint,
+    typical: endpointOr(endpoints, TYPICAL).endpoint,
     legend: legendOf(endpoints),
     filters: FILTERS.map((name) => [name, valuesOf(name)] as const).filter(([, values]) => values.length > 1),
     views,
@@ -60,19 +61,13 @@ const FILTERS = ["runtime", "framework", "driver"] as const;
 
 function serversOf(endpoints: readonly Endpoint[]): Data["servers"] {
   const rows = new Map(endpoints.flatMap(({ rows }) => rows.map((row) => [row.name, row] as const)));
-  return [...rows.values()].map(({ name, runtime, framework, driver }) => ({
-    name,
-    ...{ runtime: word(runtime), framework: word(framework), driver: word(driver) },
-  }));
+  const words = (row: Endpoint["rows"][number]) => FILTERS.map((name) => [name, word(row[name])] as const);
+  return [...rows.values()].map((row) => ({ name: row.name, ...Object.fromEntries(words(row)) }) as Data["servers"][0]);
 }
 
-const costsOf = (endpoints: readonly Endpoint[]): Data["costs"] =>
-  Object.fromEntries(
-    endpoints.map(({ endpoint, rows }) => [
-      endpoint,
-      rows.flatMap(({ name, cpuUsPerRequest: us, twinOf }) => (us && !twinOf ? [[name, us.estimate] as const] : [])),
-    ]),
-  );
+/** Without twins. */
+const costsOf = ({ rows }: Endpoint): Data["costs"][string] =>
+  rows.flatMap(({ name, cpuUsPerRequest: us, twinOf }) => (us && !twinOf ? [[name, us.estimate] as const] : []));
 
 async function bundle(): Promise<string> {
   const { outputs } = await Bun.build({ entrypoints: [join(folder, "page.ts")], target: "browser", minify: true });

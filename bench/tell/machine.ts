@@ -1,6 +1,7 @@
 /** What the machine of a run was, and how the machines of two runs differ. */
 import { isHere } from "../ask/targets.ts";
 import type { Fingerprint, Speed } from "../host/machine/fingerprint.ts";
+import type { Machine } from "../host/machine/identity.ts";
 import { median } from "../judge/statistics.ts";
 import type { Manifest } from "../keep/manifest.ts";
 import type { Slice } from "../keep/slices.ts";
@@ -35,10 +36,7 @@ const middle = (manifest: Manifest, of: (one: Fingerprint) => number) =>
 const most = (values: readonly number[]) => Math.max(...values);
 const times = (ratio: number) => `× ${ratio.toFixed(2)}`;
 
-/**
- * The name that its owner gave it, or `2 × Intel Xeon Processor (6/167)`: family and model tell processors of one name
- * apart. The host name if nothing is known of it.
- */
+/** Its owner's name for it, or `2 × Intel Xeon Processor (6/167)`, as family and model tell processors of one name apart; or its host. */
 export function machineNameOf(manifest: Manifest | null, host: string): string {
   if (manifest?.machineName) return manifest.machineName;
   if (!manifest?.machine) return host;
@@ -118,10 +116,9 @@ function taken(seen: Fingerprints, slices: readonly Slice[]): string | null {
 
 /** How much two machines may differ in a speed and still be the same. */
 const ALIKE = 1.15;
-const FIELDS = [
-  ...(["vendor", "family", "model", "stepping", "microcode", "cores"] as const),
-  ...(["kernel", "hypervisor", "hugePages", "governor"] as const),
-];
+const FIELDS = "vendor family model stepping microcode cores kernel hypervisor hugePages governor".split(
+  " ",
+) as (keyof Machine)[];
 
 /** How the machines of two runs differ; empty if they are alike, so that their ratios ought to agree. */
 export function machinesDiffer(a: Manifest | null, b: Manifest | null): string[] {

@@ -20,9 +20,8 @@ function timer(total: number) {
   };
   return { total, spent, left, at };
 }
-type Timer = ReturnType<typeof timer>;
 
-function inPipe({ total, spent, at, left }: Timer): Progress {
+function inPipe({ total, spent, at, left }: ReturnType<typeof timer>): Progress {
   let shown = "starting";
   return {
     now(what) {
@@ -37,7 +36,7 @@ function inPipe({ total, spent, at, left }: Timer): Progress {
   };
 }
 
-function onTerminal({ total, spent, at, left }: Timer): Progress {
+function onTerminal({ total, spent, at, left }: ReturnType<typeof timer>): Progress {
   const format = "{bar} {percentage} % | {left} left | {what}";
   const bar = new SingleBar({ format, barsize: 20, clearOnComplete: true, hideCursor: null });
   let what = "starting";

@@ -85,14 +85,14 @@ export function reportOf(measured: Measurements, manifest: Manifest | null): Rep
     machine: manifest?.machine ? machineLines(manifest, slices) : [],
     findings: findingsOf(whole, slices, manifest),
     endpoints,
-    servers: endpoints.find(({ endpoint }) => endpoint === "/sqlite/random-30fields/10") ?? (endpoints[0] as Endpoint),
+    servers: endpointOr(endpoints, "/sqlite/random-30fields/10"),
   };
 }
 
 /** The endpoint that says most in one picture, if it was measured. */
 export const TYPICAL = "/sqlite/random-5fields/5";
-export const typicalOf = (endpoints: readonly Endpoint[]): Endpoint =>
-  endpoints.find(({ endpoint }) => endpoint === TYPICAL) ?? (endpoints[0] as Endpoint);
+export const endpointOr = (endpoints: readonly Endpoint[], wanted: string): Endpoint =>
+  endpoints.find(({ endpoint }) => endpoint === wanted) ?? (endpoints[0] as Endpoint);
 
 export const costWord = (endpoints: readonly Pick<Table, "by">[]): "CPU time" | "time" =>
   endpoints.every(({ by }) => by === "cpu") ? "CPU time" : "time";

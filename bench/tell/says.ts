@@ -9,15 +9,14 @@ import type { Endpoint, Report } from "./report.ts";
 import { type Line, labeled } from "./text.ts";
 
 /** Servers that were measured twice and came out as they should, or did not. */
-export const twinsSay = ({ twins }: Findings, isDifferent: boolean): Line[] =>
-  twins
-    .filter(({ state }) => (state === "different") === isDifferent)
-    .map(({ name, ratio: of }): Line => {
-      const seen = `${name} measured twice: ${ratio(of, 3)} of itself`;
-      return isDifferent
-        ? `DO NOT TRUST THIS RUN: ${seen}. Something on this machine treated two copies of one server unequally.`
-        : ["Self-check", `${seen}, as it should be`];
-    });
+export function twinsSay({ twins }: Findings, isDifferent: boolean): Line[] {
+  const wanted = twins.filter(({ state }) => (state === "different") === isDifferent);
+  return wanted.map(({ name, ratio: of }) => {
+    const seen = `${name} measured twice: ${ratio(of, 3)} of itself`;
+    if (!isDifferent) return ["Self-check", `${seen}, as it should be`];
+    return `DO NOT TRUST THIS RUN: ${seen}. Something on this machine treated two copies of one server unequally.`;
+  });
+}
 
 /** Verdicts that the card names with their servers, because their numbers are not those of the servers; tables name others. */
 const ELSEWHERE = new Set(["network-bound", "bandwidth-bound", "rate-limited", "invalid", "service time"]);
@@ -30,10 +29,10 @@ export function limits(endpoints: readonly Endpoint[], where: "card" | "tables" 
     }),
   );
   const wanted = remarks.filter(({ verdict }) => where === "all" || ELSEWHERE.has(verdict) === (where === "card"));
-  return [...Map.groupBy(wanted, ({ verdict }) => verdict)].map(
-    ([verdict, of]) =>
-      `${capital(verdict)}, so not ranked by requests/s: ${of.map(({ where }) => where).join("; ")}: ${of[0]?.text}.`,
-  );
+  return [...Map.groupBy(wanted, ({ verdict }) => verdict)].map(([verdict, of]) => {
+    const places = of.map(({ where }) => where).join("; ");
+    return `${capital(verdict)}, so not ranked by requests/s: ${places}: ${of[0]?.text}.`;
+  });
 }
 
 /** A run of many servers may have one remark for each. */
@@ -52,11 +51,10 @@ export function notWarm({ endpoints, findings: { warming } }: Report): Line[] {
 export const otherWork = (part: number): string => `other work used ${percent(part)} of the CPU in the median slice`;
 
 export function precision(endpoints: readonly Endpoint[]): Line[] {
-  const seen = endpoints.flatMap(({ endpoint, comparison: of }) =>
-    of ? [[of.smallestVisible, endpoint] as const] : [],
-  );
-  const ends = seen.sort(([a], [b]) => a - b).filter((_, i) => i === 0 || i === seen.length - 1);
-  const span = ends.map(([least, endpoint]) => `${percent(least)} (${shortOf(endpoint)})`).join(" to ");
+  const least = ({ comparison }: Endpoint) => comparison?.smallestVisible ?? 0;
+  const seen = endpoints.filter(({ comparison }) => comparison !== null).sort((a, b) => least(a) - least(b));
+  const ends = seen.filter((_, i) => i === 0 || i === seen.length - 1);
+  const span = ends.map((one) => `${percent(least(one))} (${shortOf(one.endpoint)})`).join(" to ");
   return labeled("Precision", span ? notDetectable(span) : null);
 }
 

@@ -115,13 +115,13 @@ export const ownGrid = (rows: readonly (Row & { readonly endpoint: string })[]):
     { head: "limit", show: limit, left: true },
   ]);
 
-/** A column that has the widest interval of its rows in its head. */
-const measured = (rows: readonly Row[]) => {
-  return (head: string, of: (row: Row) => Interval | null, show: (value: number) => string): Column<Row> => ({
+/** Columns that have the widest interval of their rows in their head. */
+const measured =
+  (rows: readonly Row[]) =>
+  (head: string, of: (row: Row) => Interval | null, show: (value: number) => string): Column<Row> => ({
     head: head + plusMinus(rows.map(of)),
     show: (row) => withoutInterval(of(row), show),
   });
-};
 
 /** The server's own limit, or one that was asked for: a cell is empty then. */
 const EXPECTED = new Set(["server-bound", "on schedule"]);
@@ -170,17 +170,14 @@ function databaseGrid(endpoint: string, rows: readonly Row[]): Grid {
 }
 
 function rateGrid(endpoint: string, rows: readonly Row[]): Grid {
-  const latency = ({ requests, averageMs }: Row) => {
-    const seconds = Math.round((requests * averageMs) / 1e3);
-    return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
-  };
+  const seconds = ({ requests, averageMs }: Row) => Math.round((requests * averageMs) / 1e3);
   const title = `${endpoint}: requests at a fixed rate; the total latency is the sum of all of them`;
   return gridBy(title, rows, [
     SERVER,
     { head: "answered", show: ({ requests, errors }) => count(requests - errors) },
     { head: "failed", show: ({ errors }) => count(errors) },
     { head: "success rate", show: ({ requests, errors }) => ((requests - errors) / requests).toFixed(8) },
-    { head: "total latency", show: latency },
+    { head: "total latency", show: (row) => `${Math.floor(seconds(row) / 60)} min ${seconds(row) % 60} s` },
   ]);
 }
 

@@ -9,15 +9,8 @@ export interface Head {
   readonly dropOrder?: number;
 }
 
-export interface Column<T> extends Head {
-  readonly show: (row: T) => string;
-}
-
-export interface Grid {
-  readonly title: string;
-  readonly heads: readonly Head[];
-  readonly rows: readonly (readonly string[])[];
-}
+export type Column<T> = Head & Readonly<{ show: (row: T) => string }>;
+export type Grid = Readonly<{ title: string; heads: readonly Head[]; rows: readonly (readonly string[])[] }>;
 
 export const grid = (title: string, heads: readonly string[], rows: Grid["rows"]): Grid => ({
   title,

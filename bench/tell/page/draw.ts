@@ -30,10 +30,7 @@ export type Point = { readonly x: number; readonly y: number | string; readonly 
 >;
 
 /** Where and how wide a chart is drawn; `document` if there is no browser. */
-export interface Canvas {
-  readonly width: number;
-  readonly document?: Document;
-}
+export type Canvas = Readonly<{ width: number; document?: Document }>;
 
 type Mark = Series & Point;
 

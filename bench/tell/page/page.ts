@@ -75,16 +75,13 @@ function drawMine(): void {
     });
   mine.querySelector("tbody")?.replaceChildren(...lines);
 }
-mine.addEventListener("input", () => {
+const redraw = (draw: () => void) => () => {
   writeAddress();
-  drawMine();
-});
+  draw();
+};
+mine.addEventListener("input", redraw(drawMine));
 mine.addEventListener("submit", (event) => event.preventDefault());
-
-form.addEventListener("change", () => {
-  writeAddress();
-  drawAll();
-});
+form.addEventListener("change", redraw(drawAll));
 form.addEventListener("reset", () => setTimeout(() => form.dispatchEvent(new Event("change")))); // after it is reset
 addEventListener("hashchange", readAddress);
 let width = innerWidth;
