@@ -235,6 +235,7 @@ program
   .option("--list", "all runs, newest first")
   .option("--details", "every table, not only the card")
   .option("--compare <runs...>", "what changed from the first of two runs to the second")
+  .option("--history <file>", "what changed over the runs of a results.csv, and since when; --html draws it", path)
   .option("--html <file>", "write a page with charts, in one file", path)
   .option("--markdown", "as Markdown")
   .option("--publish [run]", "add a run to docs/runs/ and write README.md, docs/ and results.csv from the runs there")

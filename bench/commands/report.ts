@@ -5,19 +5,19 @@ import { manifestOf } from "../keep/manifest.ts";
 import { isPlain, PROTOCOL, readPlain, readSlices, readWindows } from "../keep/slices.ts";
 import { comparison, type Run } from "../tell/compare.ts";
 import { write, writeDocs } from "../tell/docs.ts";
+import { markdown, summary, terminal } from "../tell/draw.ts";
 import { foreign } from "../tell/foreign.ts";
+import { historyLines, historyPage, readHistory } from "../tell/history.ts";
 import { html } from "../tell/html.ts";
 import { machineNameOf } from "../tell/machine.ts";
-import { markdown } from "../tell/markdown.ts";
-import { allReports, readReport, runsOf } from "../tell/read.ts";
-import type { Report } from "../tell/report.ts";
-import { summary, terminal } from "../tell/terminal.ts";
+import { type Report, readReport, runsOf } from "../tell/report.ts";
 
 export interface ReportOptions {
   readonly run?: string;
   readonly list?: boolean;
   readonly details?: boolean;
   readonly compare?: readonly string[];
+  readonly history?: string;
   readonly html?: string;
   readonly markdown?: boolean;
   /** A run, or true to write the docs again. */
@@ -26,7 +26,8 @@ export interface ReportOptions {
 
 /** @throws UsageError for what cannot be shown; nothing is written then. */
 export async function showReport(files: readonly string[], options: ReportOptions): Promise<void> {
-  const { run, compare, publish } = options;
+  const { run, compare, history, publish } = options;
+  if (history !== undefined) return showHistory(history, options.html);
   if (compare) return console.log(compareRuns(files, compare));
   if (options.list) return console.log(files.map(listOf).join("\n"));
   if (publish) return publishRun(files, publish);
@@ -56,7 +57,13 @@ async function publishRun([file = ""]: readonly string[], run: string | true): P
       throw new UsageError(`run ${run} is of commit ${commit ?? "unknown"}: commit the changes and measure again`);
     pack(file, run);
   }
-  await writeDocs(allReports(PUBLISHED));
+  await writeDocs(runsOf(PUBLISHED).map((one) => readReport(PUBLISHED, one)));
+}
+
+function showHistory(file: string, page?: string): void {
+  const series = readHistory(file);
+  console.log(historyLines(series).join("\n"));
+  if (page !== undefined) write(page, historyPage(series, file));
 }
 
 /** For a terminal: the card, or everything. */

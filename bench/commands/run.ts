@@ -16,11 +16,11 @@ import { withTargets } from "../run/restart.ts";
 import { closeSession, coresFor, newSession, type Progress, resumeSession, type Session } from "../run/session.ts";
 import { needPgbouncer } from "../run/stores/pooler.ts";
 import { nameAt } from "../run/targets/url.ts";
-import { capacityLine, describe, idleTable, targetLines } from "../tell/lines.ts";
-import { soFar } from "../tell/live.ts";
+import { describe, idleTable, targetLines } from "../tell/lines.ts";
 import { showProgress } from "../tell/progress.ts";
-import { reportOf } from "../tell/read.ts";
-import { resultRows } from "../tell/results.ts";
+import { reportOf, resultRows } from "../tell/report.ts";
+import { capacitySays } from "../tell/says.ts";
+import { soFar } from "../tell/tables.ts";
 import { show, writePage } from "./report.ts";
 import { buildStacks, withoutAll } from "./stacks.ts";
 
@@ -187,7 +187,7 @@ async function idle(session: Session): Promise<void> {
 async function capacity(session: Session, slo: Slo): Promise<void> {
   try {
     await measureCapacity(session, slo, (name, endpoint, found) =>
-      session.progress.say(capacityLine(name, endpoint, slo, found)),
+      session.progress.say(capacitySays(name, endpoint, slo, found)),
     );
   } finally {
     session.save();

@@ -1,31 +1,38 @@
 import type { PlainRow } from "../keep/slices.ts";
-import { listed } from "./format.ts";
+import { listed, present } from "./format.ts";
 
 /** What can be said of results that have no repetition, no CPU time and no calibration. */
 export function foreign(file: string, rows: readonly PlainRow[]): string {
-  const servers = new Set(rows.map(({ name }) => name));
+  const byName = Map.groupBy(rows, ({ name }) => name);
   const repeated = rows.length - new Set(rows.map(({ name, endpoint }) => `${name} ${endpoint}`)).size;
-  return [
-    `${file}: ${rows.length} rows of ${servers.size} servers, in six columns that say neither CPU time nor how they were measured.`,
+  // Work that cannot be less than that of /plain, and yet came out faster.
+  const odd = [...byName].flatMap(([name, of]) => {
+    const plain = of.find(({ endpoint }) => endpoint === "/plain")?.goodput ?? Number.POSITIVE_INFINITY;
+    return of.some(({ endpoint, goodput }) => endpoint.startsWith("/sqlite") && goodput > plain) ? [name] : [];
+  });
+  const failing = rows.filter(({ errors }) => errors > 0);
+  const [worst] = failing.toSorted((a, b) => b.errors / b.requests - a.errors / a.requests);
+  return present([
+    `${file}: ${rows.length} rows of ${byName.size} servers, in six columns that say neither CPU time nor how they were measured.`,
     ...inFlight(rows),
-    ...plainSlower(rows),
-    ...failed(rows),
+    odd.length > 0 &&
+      `${listed(odd)}: /plain came out slower than an endpoint that also reads the database, so differences of this size are noise.`,
+    worst &&
+      `${failing.length} rows have errors, ${worst.name} ${worst.endpoint} the most: ${worst.errors} of ${worst.requests} requests.`,
     repeated === 0
       ? "No row is repeated: how much one server varies from run to run is not known, so nothing can be ranked."
       : `${repeated} rows are repeated, but not in rounds with the others, so nothing can be ranked.`,
     "./bench.sh http://host:port measures these servers so that it can be told: CPU time per request orders them through any line.",
-  ].join("\n");
+  ]).join("\n");
 }
 
 /** Little's law: requests per second × mean latency is the number of connections that were waiting. */
 function inFlight(rows: readonly PlainRow[]): string[] {
-  const waiting = rows.map(({ goodput, averageMs }) => (goodput * averageMs) / 1e3).sort((a, b) => a - b);
-  const latency = rows.map(({ averageMs }) => averageMs).sort((a, b) => a - b);
+  const sorted = (of: (row: PlainRow) => number) => rows.map(of).sort((a, b) => a - b);
+  const waiting = sorted(({ goodput, averageMs }) => (goodput * averageMs) / 1e3);
+  const latency = sorted(({ averageMs }) => averageMs);
   const [least, most] = [waiting[0] as number, waiting.at(-1) as number];
-  const [fast, slow] = [
-    latency[Math.floor(rows.length / 4)] as number,
-    latency[Math.floor((rows.length * 3) / 4)] as number,
-  ];
+  const [fast, slow] = [1, 3].map((quarters) => latency[Math.floor((rows.length * quarters) / 4)]) as [number, number];
   if (most / least > 1.1) return [];
   const spread = `in every row requests/s × latency is about ${Math.round((least + most) / 2)} (${least.toFixed(1)} to ${most.toFixed(1)})`;
   const measured =
@@ -33,25 +40,4 @@ function inFlight(rows: readonly PlainRow[]): string[] {
       ? `half of all latencies lie between ${fast} and ${slow} ms, whatever the work, so the line was measured, not the servers`
       : "so each requests/s only repeats the latency";
   return [`Closed loop: ${spread}, the connections that waited for an answer; ${measured}.`];
-}
-
-/** Work that cannot be less than that of /plain, and yet came out faster. */
-function plainSlower(rows: readonly PlainRow[]): string[] {
-  const odd = [...Map.groupBy(rows, ({ name }) => name)].filter(([, of]) => {
-    const plain = of.find(({ endpoint }) => endpoint === "/plain");
-    return plain && of.some(({ endpoint, goodput }) => endpoint.startsWith("/sqlite") && goodput > plain.goodput);
-  });
-  if (odd.length === 0) return [];
-  return [
-    `${listed(odd.map(([name]) => name))}: /plain came out slower than an endpoint that also reads the database, so differences of this size are noise.`,
-  ];
-}
-
-function failed(rows: readonly PlainRow[]): string[] {
-  const failing = rows.filter(({ errors }) => errors > 0);
-  if (failing.length === 0) return [];
-  const [worst] = failing.toSorted((a, b) => b.errors / b.requests - a.errors / a.requests);
-  return [
-    `${failing.length} rows have errors, ${worst?.name} ${worst?.endpoint} the most: ${worst?.errors} of ${worst?.requests} requests.`,
-  ];
 }

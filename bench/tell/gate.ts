@@ -1,105 +1,42 @@
 /** What a change costs: the record that --json prints, and the same as a table. */
 import { markdownTable } from "markdown-table";
-import {
-  type Also,
-  type Failures,
-  type Gate,
-  type GateVerdict,
-  limitsOf,
-  type Measure,
-  measureOf,
-  type SideNames,
-  verdictBy,
-  verdictOf,
-  worst,
-} from "../judge/gate.ts";
+import type { Also, Failures, Gate, GateVerdict, Measure, SideNames } from "../judge/gate.ts";
+import { limitsOf, measureOf, verdictBy, verdictOf, worst } from "../judge/gate.ts";
 import type { Compared } from "../judge/outcomes.ts";
 import { mean, median } from "../judge/statistics.ts";
 import type { Manifest } from "../keep/manifest.ts";
 import type { Slice } from "../keep/slices.ts";
-import { count } from "./format.ts";
+import { count, many, present, signed } from "./format.ts";
 import { machineLine } from "./machine.ts";
+import { otherWork } from "./says.ts";
 import { renderText } from "./text.ts";
 
-/** Version 2 of the record: docs/gate.schema.json. */
-export interface GateReport {
-  readonly version: 2;
-  /** Null if nothing was asked: no --fail-above. */
-  readonly verdict: Gate["verdict"];
-  /** Why it could not be measured. */
-  readonly reason: string | null;
-  readonly failAbove: number | null;
-  readonly base: { readonly name: string; readonly commit: string | null };
-  readonly head: { readonly name: string; readonly commit: string | null };
-  readonly run: string;
-  readonly machine: string;
-  /** Of each side. */
-  readonly restarts: number;
-  readonly seconds: number;
-  /** Part of the time in which the host or other processes had the cores, in the median slice. */
-  readonly taken: number | null;
-  readonly endpoints: readonly {
-    readonly endpoint: string;
-    readonly verdict: GateVerdict | null;
-    /** CPU µs per request; null if it cannot be read of both. */
-    readonly cpuUs: Judged | null;
-    /** Requests per second at full load; they decide as well if a server waits. */
-    readonly perSecond: Judged | null;
-    /** Whether a server waits for something while it is loaded. */
-    readonly waiting: boolean;
-    /** At a fixed rate per second, the same for both. */
-    readonly p99Ms: (Judged & { readonly rate: number }) | null;
-    /** Of the CPU time, what the kernel had; bytes of an answer; context switches per request: what a change may come from. */
-    readonly kernelUs: Measure | null;
-    readonly bytes: Measure | null;
-    readonly switches: Measure | null;
-    /** CPU µs per request of child processes that ended meanwhile; null if that cannot be seen. */
-    readonly childUs: { readonly base: number; readonly head: number } | null;
-    /** A second copy of base ÷ the first; nothing but the instrument's noise. */
-    readonly guard: Pick<Measure, "ratio" | "low" | "high"> | null;
-    /** Whether the cost of one of them still changed while it was measured. */
-    readonly warming: boolean;
-  }[];
-  /** After load, and the most since the start. */
-  readonly rssBytes: Judged | null;
-  readonly peakRssBytes: Measure | null;
-  readonly startupMs: Measure | null;
-}
+type Side = Readonly<{ name: string; commit: string | null }>;
+export type Judged = Measure & Readonly<{ verdict: GateVerdict | null }>;
 
-/** With a verdict if it was asked to decide. */
-export interface Judged extends Measure {
-  readonly verdict: GateVerdict | null;
-}
-
-/** What a gate measured. */
-export interface GateRun {
-  readonly manifest: Manifest;
-  readonly slices: readonly Slice[];
-}
-
-/** What was asked. */
-export interface Asked {
-  readonly failAbove: number | null;
-  readonly also: Also;
-}
+/** Version 2 of the record that --json prints: docs/gate.schema.json says what each field is. */
+export type GateReport = ReturnType<typeof gateReport>;
+type GateEndpoint = GateReport["endpoints"][number];
 
 export function gateReport(
-  { manifest, slices }: GateRun,
-  { base, head }: Pick<GateReport, "base" | "head">,
+  { manifest, slices }: { readonly manifest: Manifest; readonly slices: readonly Slice[] },
+  { base, head }: { readonly base: Side; readonly head: Side },
   { outcomes, verdicts, verdict, suspect }: Gate,
-  { failAbove, also }: Asked,
-): GateReport {
+  { failAbove, also }: { readonly failAbove: number | null; readonly also: Also },
+) {
   const names = { base: base.name, head: head.name };
-  const takenTimes = slices.flatMap(({ taken }) => taken ?? []);
-  const judged = (of: Measure | null, limit?: number): Judged | null => of && { ...of, verdict: verdictOf(of, limit) };
-  const endpoints = outcomes.map((one, i): GateReport["endpoints"][number] => {
+  const taken = slices.flatMap((slice) => slice.taken ?? []);
+  const over = (of: readonly Slice[], field: (slice: Slice) => number | null) => measureOf(of, names, field);
+  const judged = (limit: number | undefined, of: Measure | null): Judged | null =>
+    of && { ...of, verdict: verdictOf(of, limit) };
+  const by = (of: Compared) => (failAbove === null ? null : verdictBy(of, failAbove));
+  const endpoints = outcomes.map((one, i) => {
     const at = slices.filter(({ scenario }) => scenario === one.endpoint);
     const [cpu, time] = one.by === "cpu" ? [one, one.time] : [null, one];
     const p99 = judged(
-      measureOf(at, names, ({ p99Ms }) => p99Ms),
       also.p99,
+      over(at, ({ p99Ms }) => p99Ms),
     );
-    const by = (of: Compared) => (failAbove === null ? null : verdictBy(of, failAbove));
     return {
       endpoint: one.endpoint,
       verdict: verdicts[i] ?? null,
@@ -107,38 +44,32 @@ export function gateReport(
       perSecond: time && { ...inverse(measureIn(time)), verdict: one.isWaiting || !cpu ? by(time) : null },
       waiting: one.isWaiting,
       p99Ms: p99 && { ...p99, rate: at[0]?.targetRate ?? 0 },
-      kernelUs: measureOf(at, names, ({ kernelUsPerRequest }) => kernelUsPerRequest),
-      bytes: measureOf(at, names, ({ bytesPerRequest }) => bytesPerRequest),
-      switches: measureOf(at, names, ({ switchesPerRequest }) => switchesPerRequest),
+      kernelUs: over(at, ({ kernelUsPerRequest }) => kernelUsPerRequest),
+      bytes: over(at, ({ bytesPerRequest }) => bytesPerRequest),
+      switches: over(at, ({ switchesPerRequest }) => switchesPerRequest),
       childUs: childrenOf(at, names),
       guard: one.guard && limitsOf(one.guard.ratio),
       warming: one.isWarming,
     };
   });
-  const rss = judged(
-    measureOf(slices, names, ({ rssBytes }) => rssBytes),
+  const rssBytes = judged(
     also.memory,
+    over(slices, (slice) => slice.rssBytes),
   );
-  const others = [...endpoints.flatMap(({ p99Ms }) => p99Ms?.verdict ?? []), ...(rss?.verdict ? [rss.verdict] : [])];
+  const others = [...endpoints.map(({ p99Ms }) => p99Ms), rssBytes].flatMap((of) => of?.verdict ?? []);
   const isOpen = verdict === "slower" || verdict === "not slower" || verdict === "undecided";
   return {
-    version: 2,
+    version: 2 as const,
     verdict: isOpen ? worst([verdict, ...others]) : verdict,
     reason: suspect?.guard
       ? `a copy of ${base.name} came out different from it at ${suspect.endpoint}: ${change(limitsOf(suspect.guard.ratio))}, so nothing here can be trusted`
       : null,
-    failAbove,
-    base,
-    head,
-    run: manifest.run,
-    machine: machineLine(manifest),
-    restarts: manifest.restarts,
-    seconds: manifest.seconds.total,
-    taken: takenTimes.length > 0 ? median(takenTimes) : null,
-    endpoints,
-    rssBytes: rss,
-    peakRssBytes: measureOf(slices, names, ({ peakRssBytes }) => peakRssBytes),
-    startupMs: measureOf(slices, names, ({ startupMs }) => startupMs),
+    ...{ failAbove, base, head, run: manifest.run, machine: machineLine(manifest) },
+    ...{ restarts: manifest.restarts, seconds: manifest.seconds.total },
+    taken: taken.length > 0 ? median(taken) : null,
+    ...{ endpoints, rssBytes },
+    peakRssBytes: over(slices, (slice) => slice.peakRssBytes),
+    startupMs: over(slices, (slice) => slice.startupMs),
   };
 }
 
@@ -165,29 +96,23 @@ const inverse = ({ base, head, ratio, low, high }: Measure): Measure => ({
 });
 
 /** `+5.1 % (+3.9 to +6.3)` */
-export function change({ ratio, low, high }: Pick<Measure, "ratio" | "low" | "high">): string {
-  const signed = (value: number) => {
-    const text = ((value - 1) * 100).toFixed(1);
-    return text.startsWith("-") ? text.replace("-", "−") : `+${text}`;
-  };
-  return `${signed(ratio)} %${low === null || high === null ? "" : ` (${signed(low)} to ${signed(high)})`}`;
-}
+const change = ({ ratio, low, high }: Pick<Measure, "ratio" | "low" | "high">): string =>
+  `${signed(ratio, 1)} %${low === null || high === null ? "" : ` (${signed(low, 1)} to ${signed(high, 1)})`}`;
 
-/** A change that its interval shows, and that is worth a row. */
-const isTelling = (of: Measure | null): of is Measure =>
-  of !== null && of.low !== null && of.high !== null && (of.low > 1 || of.high < 1) && Math.abs(of.ratio - 1) > TELLING;
+/** A cause is worth a row if its interval shows a change, and that is more than this. */
 const TELLING = 0.02;
+const isTelling = ({ low, high, ratio }: Measure): boolean =>
+  low !== null && high !== null && (low > 1 || high < 1) && Math.abs(ratio - 1) > TELLING;
 
 const us = (value: number) => `${value.toFixed(value < 100 ? 1 : 0)} µs`;
+const ms = (value: number) => `${value.toFixed(value < 10 ? 2 : 0)} ms`;
+const mb = (value: number) => `${count(value / 1e6)} MB`;
 
-/** One row per figure: what it is, base, head, the change, the verdict. */
 function rowsOf({ endpoints, rssBytes, peakRssBytes, startupMs }: GateReport): string[][] {
   const row = (what: string, of: Measure | Judged | null, show: (value: number) => string) =>
     of === null ? [] : [[what, show(of.base), show(of.head), change(of), ("verdict" in of && of.verdict) || ""]];
   const cause = (what: string, of: Measure | null, show: (value: number) => string) =>
-    isTelling(of) ? row(what, of, show) : [];
-  const ms = (value: number) => `${value.toFixed(value < 10 ? 2 : 0)} ms`;
-  const mb = (value: number) => `${count(value / 1e6)} MB`;
+    of && isTelling(of) ? row(what, of, show) : [];
   return [
     ...endpoints.flatMap(({ endpoint, cpuUs, perSecond, p99Ms, kernelUs, bytes, switches }) => [
       ...row(`${endpoint}: CPU time per request`, cpuUs, us),
@@ -203,97 +128,72 @@ function rowsOf({ endpoints, rssBytes, peakRssBytes, startupMs }: GateReport): s
   ];
 }
 
-/** The largest change for the worse that was shown, at each endpoint that is slower. */
-const slowerAt = ({ endpoint, cpuUs, perSecond }: GateReport["endpoints"][number]): string =>
-  cpuUs?.verdict === "slower" || !perSecond
-    ? `${endpoint} by ${about(cpuUs)} of the CPU time`
-    : `${endpoint} by ${about(perSecond)} of the requests/s`;
-
-/** `about 6 % (1.5 to 10 %)` */
-function about(of: Measure | null): string {
-  if (of === null) return "an unknown part";
-  const [least, most] = [of.low, of.high].map((limit) => Math.abs((limit ?? Number.NaN) - 1)).sort((a, b) => a - b);
+/** `/ by about 6 % (1.5 to 10 %) of the CPU time` */
+function slowerAt({ endpoint, cpuUs, perSecond }: GateEndpoint): string {
+  const [of, what] =
+    cpuUs?.verdict === "slower" || !perSecond ? [cpuUs, "CPU time"] : ([perSecond, "requests/s"] as const);
+  const [least, most] = [of?.low, of?.high].map((limit) => Math.abs((limit ?? Number.NaN) - 1)).sort((a, b) => a - b);
   const show = (value = Number.NaN) => (value * 100).toFixed(value < 0.1 ? 1 : 0);
-  return `about ${show(Math.abs(of.ratio - 1))} % (${show(least)} to ${show(most)} %)`;
+  const part = of ? `about ${show(Math.abs(of.ratio - 1))} % (${show(least)} to ${show(most)} %)` : "an unknown part";
+  return `${endpoint} by ${part} of the ${what}`;
 }
 
-/** The answer, in one line. */
-export function headline(report: GateReport): string {
-  const { verdict, reason, failAbove, base, head, endpoints, rssBytes } = report;
+function headline({ verdict, reason, failAbove, base, head, endpoints, rssBytes }: GateReport): string {
   const of = `${head.name} against ${base.name}`;
   const limit = `${((failAbove ?? 0) * 100).toFixed(1).replace(/\.0$/, "")} %`;
-  const named = (wanted: string) => endpoints.filter(({ verdict }) => verdict === wanted);
-  const others = (wanted: string) => [
-    ...(rssBytes?.verdict === wanted ? ["memory"] : []),
-    ...endpoints.flatMap(({ endpoint, p99Ms }) => (p99Ms?.verdict === wanted ? [`p99 at ${endpoint}`] : [])),
+  const named = endpoints.filter((one) => one.verdict === verdict);
+  const others = [
+    ...(rssBytes?.verdict === verdict ? ["memory"] : []),
+    ...endpoints.flatMap(({ endpoint, p99Ms }) => (p99Ms?.verdict === verdict ? [`p99 at ${endpoint}`] : [])),
   ];
   if (verdict === null) return of;
   if (verdict === "not measured" || verdict === "failed") return `${of}: ${verdict}: ${reason}`;
-  if (verdict === "slower") {
-    const more = others("slower").map((what) => `more ${what}`);
-    return `${of}: slower: ${[...named("slower").map(slowerAt), ...more].join(", ")}`;
-  }
+  if (verdict === "slower")
+    return `${of}: slower: ${[...named.map(slowerAt), ...others.map((what) => `more ${what}`)].join(", ")}`;
   if (verdict === "not slower") return `${of}: not slower by more than ${limit} at any endpoint`;
-  const open = [...named("undecided").map(({ endpoint }) => endpoint), ...others("undecided")];
-  return `${of}: undecided: the time was too short to tell whether it is slower by more than ${limit} at ${open.join(", ")}; raise --seconds`;
+  const open = [...named.map(({ endpoint }) => endpoint), ...others].join(", ");
+  return `${of}: undecided: the time was too short to tell whether it is slower by more than ${limit} at ${open}; raise --seconds`;
 }
 
-/** How sure it is, in sentences. */
 function grounds({ base, head, restarts, seconds, endpoints, machine, taken }: GateReport): string[] {
   const guards = endpoints.flatMap(({ endpoint, guard }) => (guard ? [`${change(guard)} at ${endpoint}`] : []));
-  const cold = endpoints.filter(({ warming }) => warming);
-  const waiting = endpoints.filter(({ waiting }) => waiting);
-  return [
-    `${restarts} restarts of each side in ${seconds.toFixed(0)} s; 95 % intervals; those of CPU time and requests/s hold at all endpoints at once.`,
-    ...(guards.length > 0
-      ? [`${base.name} against a copy of itself, where only noise is seen: ${guards.join(", ")}.`]
-      : []),
-    ...waiting.map(
-      ({ endpoint }) => `At ${endpoint} a server waits for something, so requests/s decide as well as CPU time.`,
-    ),
-    ...endpoints.flatMap(({ endpoint, cpuUs, childUs: child }) =>
-      child && cpuUs && Math.abs(child.head - child.base) > TELLING * cpuUs.base
-        ? [
-            `At ${endpoint} child processes use ${us(child.base)} of a request of ${base.name}, ${us(child.head)} of ${head.name}.`,
-          ]
-        : [],
-    ),
-    ...cold.map(({ endpoint }) => `Still warming at ${endpoint}: raise --warmup.`),
-    `Measured on ${machine}${taken === null ? "" : `; the host and others had ${(taken * 100).toFixed(0)} % of the cores' time`}.`,
-  ];
+  const sides = `${many(restarts, "restart")} of each side in ${seconds.toFixed(0)} s`;
+  return present([
+    `${sides}; 95 % intervals; those of CPU time and requests/s hold at all endpoints at once.`,
+    guards.length > 0 && `${base.name} against a copy of itself, where only noise is seen: ${guards.join(", ")}.`,
+    ...endpoints.flatMap(({ endpoint, cpuUs, childUs: child, waiting, warming }) => [
+      waiting && `At ${endpoint} a server waits for something, so requests/s decide as well as CPU time.`,
+      child &&
+        Math.abs(child.head - child.base) > TELLING * (cpuUs?.base ?? Number.NaN) &&
+        `At ${endpoint} child processes use ${us(child.base)} of a request of ${base.name}, ${us(child.head)} of ${head.name}.`,
+      warming && `Still warming at ${endpoint}: raise --warmup.`,
+    ]),
+    `Measured on ${machine}${taken === null ? "" : `; ${otherWork(taken)}`}.`,
+  ]);
 }
 
 const heads = ({ base, head }: GateReport) => ["", base.name, head.name, "change", ""];
 
-/** For a terminal. */
 export const gateText = (report: GateReport): string =>
   [headline(report), "", renderText(heads(report), rowsOf(report)), "", ...grounds(report)].join("\n");
 
-/** For a comment on a pull request. */
 export const gateMarkdown = (report: GateReport): string =>
   [
-    `**${headline(report)}**`,
-    "",
-    markdownTable([heads(report), ...rowsOf(report)], { align: ["l", "r", "r", "r", "l"] }),
-    "",
-    "<details><summary>How sure is this?</summary>",
-    "",
+    `**${headline(report)}**\n`,
+    `${markdownTable([heads(report), ...rowsOf(report)], { align: ["l", "r", "r", "r", "l"] })}\n`,
+    "<details><summary>How sure is this?</summary>\n",
     ...grounds(report),
-    "",
-    "</details>",
-    "",
+    "\n</details>\n",
   ].join("\n");
 
-/** What begins, and how long it may take. */
 export const atMost = (head: string, base: string, endpoints: number, seconds: number): string =>
-  `${head} against ${base}, ${endpoints} endpoint${endpoints > 1 ? "s" : ""}: at most ${seconds < 90 ? `${seconds} s` : `${Math.ceil(seconds / 60)} min`}`;
+  `${head} against ${base}, ${many(endpoints, "endpoint")}: at most ${seconds < 90 ? `${seconds} s` : `${Math.ceil(seconds / 60)} min`}`;
 
 /** `HEAD: 57 of 4,100 requests failed (500)` */
 export function failureLine({ name, requests, errors, failed }: Failures): string {
-  const statuses = Object.entries(failed);
-  const which =
-    statuses.length === 1
-      ? (statuses[0]?.[0] ?? "")
-      : statuses.map(([status, n]) => `${status}: ${count(n)}`).join(", ");
-  return `${name}: ${count(errors)} of ${count(requests)} requests failed${which && ` (${which})`}`;
+  const statuses = Object.entries(failed).map(([status, n], _, { length }) =>
+    length === 1 ? status : `${status}: ${count(n)}`,
+  );
+  const which = statuses.length > 0 ? ` (${statuses.join(", ")})` : "";
+  return `${name}: ${count(errors)} of ${count(requests)} requests failed${which}`;
 }

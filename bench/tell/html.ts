@@ -1,73 +1,73 @@
+/** The page of a run: one file that needs no other. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Eta } from "eta";
 import { shortJson } from "../keep/files.ts";
-import { heatMap, tiles } from "./card.ts";
-import { COLUMNS, notesOf, otherTables, ratio, SERVER_COLUMNS, word } from "./format.ts";
-import { COLORS, markOf, SHAPES } from "./page/charts.ts";
-import { TYPICAL } from "./picture.ts";
-import { type Endpoint, PERCENTILES, type Report } from "./report.ts";
+import { namesIn, tiles } from "./card.ts";
+import { legendOf, viewsOf } from "./charts.ts";
+import { shortOf, word } from "./format.ts";
+import type { Chart } from "./page/draw.ts";
+import { type Endpoint, endpointOr, type Report, TYPICAL } from "./report.ts";
+import { overview, sections } from "./tables.ts";
+import { plain } from "./text.ts";
 
 const folder = join(import.meta.dirname, "page");
 
-/** @returns one file that needs no other: charts for eyes, the same numbers as tables, a filter. */
+/** What the script in the page needs. */
+export interface Data {
+  readonly charts: readonly Chart[];
+  readonly servers: readonly Readonly<Record<"name" | (typeof FILTERS)[number], string>>[];
+  /** CPU µs per request, by endpoint. */
+  readonly costs: Readonly<Record<string, readonly (readonly [name: string, us: number])[]>>;
+}
+
 export async function html(report: Report): Promise<string> {
-  const eta = new Eta({ views: folder });
+  const { endpoints, machine } = report;
   // What is drawn stands in the data of the charts, and turns are many.
   const { histograms, turns, ...manifest } = report.manifest ?? { histograms: {}, turns: [] };
-  return eta.render("page", {
+  const views = viewsOf(endpoints);
+  const servers = serversOf(endpoints);
+  const valuesOf = (name: (typeof FILTERS)[number]) => [...new Set(servers.map((one) => one[name]))].sort();
+  const costs = Object.fromEntries(endpoints.map((one) => [one.endpoint, costsOf(one)]));
+  const data: Data = { charts: views.flatMap(({ charts }) => charts), servers, costs };
+  return new Eta({ views: folder }).render("page", {
     report,
-    manifest,
-    columns: COLUMNS,
-    serverColumns: SERVER_COLUMNS,
     tiles: tiles(report),
-    heat: heatMap(report.endpoints),
-    typical: report.endpoints.some(({ endpoint }) => endpoint === TYPICAL) ? TYPICAL : report.endpoints[0]?.endpoint,
-    notesOf,
-    ratio,
-    otherTables,
-    word,
-    legend: legendOf(report),
-    filters: filtersOf(report),
-    data: embedded({ endpoints: report.endpoints.map(drawn), percentiles: PERCENTILES }),
+    heat: heatOf(endpoints),
+    typical: endpointOr(endpoints, TYPICAL).endpoint,
+    legend: legendOf(endpoints),
+    filters: FILTERS.map((name) => [name, valuesOf(name)] as const).filter(([, values]) => values.length > 1),
+    views,
+    machine: machine.map(plain),
+    sections: sections(report),
+    manifest: JSON.stringify(manifest, null, 1),
+    // Four digits are more than a chart shows; in a script element nothing may look like its end.
+    data: shortJson(data, 4).replaceAll("<", "\\u003c"),
     script: await bundle(),
     style: readFileSync(join(folder, "style.css"), "utf8"),
   });
 }
 
-/** The marks that there are. */
-function legendOf({ endpoints }: Report) {
-  const marks = endpoints.flatMap(({ rows }) => rows.map(markOf));
-  const has = (field: "runtime" | "framework", name: string) => marks.some((mark) => mark[field] === name);
-  return {
-    colors: COLORS.flatMap((name, index) => (has("framework", name) ? [{ name, index }] : [])),
-    shapes: Object.entries(SHAPES)
-      .flatMap(([name, [, shape]]) => (has("runtime", name) ? [`${shape} ${name}`] : []))
-      .join(" "),
-  };
+/** The overview without twins, for a heat map. */
+function heatOf(endpoints: readonly Endpoint[]) {
+  const compared = endpoints.filter(({ comparison }) => comparison !== null);
+  const names = namesIn(endpoints);
+  const { title = "", rows = [] } = overview(compared) ?? {};
+  const heads = compared.map(({ endpoint }) => ({ endpoint, short: shortOf(endpoint) }));
+  return { title: title.split(";")[0], heads, rows: rows.filter(([name = ""]) => names.includes(name)) };
 }
 
-/** What servers can be chosen by, if there is a choice. */
-function filtersOf({ endpoints }: Report): Record<string, string[]> {
-  const rows = endpoints.flatMap(({ rows }) => rows);
-  const values = (["runtime", "framework", "driver"] as const).map(
-    (name) => [name, [...new Set(rows.map((row) => word(row[name])))].sort()] as const,
-  );
-  return Object.fromEntries(values.filter(([, all]) => all.length > 1));
+const FILTERS = ["runtime", "framework", "driver"] as const;
+
+function serversOf(endpoints: readonly Endpoint[]): Data["servers"] {
+  const rows = new Map(endpoints.flatMap(({ rows }) => rows.map((row) => [row.name, row] as const)));
+  const words = (row: Endpoint["rows"][number]) => FILTERS.map((name) => [name, word(row[name])] as const);
+  return [...rows.values()].map((row) => ({ name: row.name, ...Object.fromEntries(words(row)) }) as Data["servers"][0]);
 }
 
-/** What charts draw; all else stands in the tables. */
-const drawn = ({ comparison: _, throughput: __, rows, ...endpoint }: Endpoint) => ({
-  ...endpoint,
-  rows: rows.map(({ latencyMs, cpuUsPerRequest, goodput, standing, warming, ...row }) => ({
-    ...{ name: row.name, runtime: row.runtime, framework: row.framework, driver: row.driver, twinOf: row.twinOf },
-    ...{ cpuUsPerRequest, goodput, standing, warming },
-    latencyMs: { 99: latencyMs[99] },
-  })),
-});
-
-/** Four digits are more than a chart shows; in a script element nothing may look like its end. */
-const embedded = (data: unknown) => shortJson(data, 4).replaceAll("<", "\\u003c");
+/** Without twins. */
+const costsOf = ({ rows }: Endpoint): Data["costs"][string] =>
+  rows.flatMap(({ name, cpuUsPerRequest: us, twinOf }) => (us && !twinOf ? [[name, us.estimate] as const] : []));
 
 async function bundle(): Promise<string> {
   const { outputs } = await Bun.build({ entrypoints: [join(folder, "page.ts")], target: "browser", minify: true });

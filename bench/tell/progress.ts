@@ -12,22 +12,16 @@ function timer(total: number) {
   let behind = 0;
   let since = performance.now();
   const spent = () => Math.min(total, behind + (performance.now() - since) / 1e3);
-  return {
-    total,
-    spent,
-    at(seconds: number) {
-      behind = seconds;
-      since = performance.now();
-    },
-    left() {
-      const seconds = total - spent();
-      return seconds < 90 ? `${Math.ceil(seconds)} s` : `${Math.ceil(seconds / 60)} min`;
-    },
+  const left = () =>
+    total - spent() < 90 ? `${Math.ceil(total - spent())} s` : `${Math.ceil((total - spent()) / 60)} min`;
+  const at = (seconds: number) => {
+    behind = seconds;
+    since = performance.now();
   };
+  return { total, spent, left, at };
 }
-type Timer = ReturnType<typeof timer>;
 
-function inPipe({ total, spent, at, left }: Timer): Progress {
+function inPipe({ total, spent, at, left }: ReturnType<typeof timer>): Progress {
   let shown = "starting";
   return {
     now(what) {
@@ -42,17 +36,19 @@ function inPipe({ total, spent, at, left }: Timer): Progress {
   };
 }
 
-function onTerminal({ total, spent, at, left }: Timer): Progress {
-  const bar = new SingleBar({
-    format: "{bar} {percentage} % | {left} left | {what}",
-    barsize: 20,
-    clearOnComplete: true,
-    hideCursor: null,
-  });
+function onTerminal({ total, spent, at, left }: ReturnType<typeof timer>): Progress {
+  const format = "{bar} {percentage} % | {left} left | {what}";
+  const bar = new SingleBar({ format, barsize: 20, clearOnComplete: true, hideCursor: null });
   let what = "starting";
   let drawn = 0;
-  const show = () => bar.update(spent(), { left: left(), what });
   const begin = () => bar.start(total, spent(), { left: left(), what });
+  const show = () => bar.update(spent(), { left: left(), what });
+  const above = (write: () => void, lines: number) => {
+    bar.stop();
+    write();
+    drawn = lines;
+    begin();
+  };
   begin();
   return {
     now(next) {
@@ -63,22 +59,15 @@ function onTerminal({ total, spent, at, left }: Timer): Progress {
       at(seconds);
       show();
     },
-    say(line) {
-      bar.stop();
-      console.log(line);
-      drawn = 0;
-      begin();
-    },
-    redraw(text) {
-      bar.stop();
-      if (drawn > 0) {
-        moveCursor(process.stderr, 0, -drawn);
-        clearScreenDown(process.stderr);
-      }
-      process.stderr.write(`${text}\n`);
-      drawn = text.split("\n").length;
-      begin();
-    },
+    say: (line) => above(() => console.log(line), 0),
+    redraw: (text) =>
+      above(() => {
+        if (drawn > 0) {
+          moveCursor(process.stderr, 0, -drawn);
+          clearScreenDown(process.stderr);
+        }
+        process.stderr.write(`${text}\n`);
+      }, text.split("\n").length),
     stop: () => bar.stop(),
   };
 }

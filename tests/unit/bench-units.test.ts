@@ -26,8 +26,9 @@ import { parseSlo } from "../../bench/plan/slo.ts";
 import { needPgbouncer } from "../../bench/run/stores/pooler.ts";
 import { clocksOf, type Target } from "../../bench/run/targets/target.ts";
 import { watch, watchCores } from "../../bench/run/usage.ts";
-import { notesOf } from "../../bench/tell/format.ts";
+
 import { gatesTable, outcome } from "../../bench/tell/lines.ts";
+import { notesOf } from "../../bench/tell/tables.ts";
 import { must, run, SERVERS, scratch, testIf, until, works } from "../harness.ts";
 
 const OPTIONS: Options = {

@@ -4,8 +4,7 @@ import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from "no
 import { dirname, join, resolve } from "node:path";
 import { appendResults } from "../../bench/keep/results.ts";
 import { DOCS, MACHINES } from "../../bench/tell/docs.ts";
-import { reportOf } from "../../bench/tell/read.ts";
-import { resultRows } from "../../bench/tell/results.ts";
+import { reportOf, resultRows } from "../../bench/tell/report.ts";
 import { finish, must, scratch } from "../harness.ts";
 import { keep, known } from "./known.ts";
 import { times } from "./values.ts";

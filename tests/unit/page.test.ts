@@ -6,9 +6,7 @@ import { pathToFileURL } from "node:url";
 import puppeteer, { type Browser, type Page } from "puppeteer-core";
 import { PUBLISHED, runsIn } from "../../bench/keep/files.ts";
 import { html } from "../../bench/tell/html.ts";
-import { TYPICAL } from "../../bench/tell/picture.ts";
-import { readReport, reportOf } from "../../bench/tell/read.ts";
-import { newestOf } from "../../bench/tell/report.ts";
+import { newestOf, readReport, reportOf, TYPICAL } from "../../bench/tell/report.ts";
 import { describeIf, scratch } from "../harness.ts";
 import { known } from "./known.ts";
 

@@ -1,77 +1,50 @@
 /** Runs in the reader's browser: draws the charts of the servers and the endpoint that are chosen, and keeps the choice in the URL. */
 import { percent } from "../format.ts";
-import type { Report } from "../report.ts";
-import * as charts from "./charts.ts";
+import type { Data } from "../html.ts";
+import { draw } from "./draw.ts";
 
-const { endpoints, percentiles } = JSON.parse(document.getElementById("data")?.textContent ?? "") as {
-  endpoints: Report["endpoints"];
-  percentiles: number[];
-};
+const { charts, servers, costs } = JSON.parse(document.getElementById("data")?.textContent ?? "") as Data;
 const form = document.getElementById("filters") as HTMLFormElement;
 const all = <T extends Element>(selector: string) => [...document.querySelectorAll<T>(selector)];
-
-/** Chosen values of a group of boxes; all of them if none is ticked. */
-function chosen(group: string): Set<string> {
-  const boxes = all<HTMLInputElement>(`input[name="${group}"]`);
-  const ticked = boxes.filter(({ checked }) => checked);
-  return new Set((ticked.length > 0 ? ticked : boxes).map(({ value }) => value));
-}
+const boxes = all<HTMLInputElement>("#filters input");
 
 const endpointSelect = form.elements.namedItem("endpoint") as HTMLSelectElement;
-const endpointChosen = () => endpointSelect.value;
-const ALL = "all";
-/** What is shown first. */
-const firstEndpoint = endpointChosen();
+const firstEndpoint = endpointSelect.value;
 
+/** Servers with a chosen value in every group of boxes; if none of a group is ticked, all of it are chosen. */
 function shownNames(): Set<string> {
-  const groups = [...new Set(all<HTMLInputElement>("#filters input").map(({ name }) => name))];
-  const allowed = new Map(groups.map((group) => [group, chosen(group)]));
-  const rows = all<HTMLElement>("tr[data-name]").filter((row) =>
-    groups.every((group) => allowed.get(group)?.has(row.dataset[group] ?? "")),
-  );
-  return new Set(rows.map((row) => row.dataset.name as string));
+  const ticked = boxes.filter(({ checked }) => checked);
+  const groups = [...Map.groupBy(ticked, ({ name }) => name as keyof Data["servers"][number])];
+  const isShown = (one: Data["servers"][number]) =>
+    groups.every(([group, of]) => of.some(({ value }) => value === one[group]));
+  return new Set(servers.filter(isShown).map(({ name }) => name));
 }
 
 function drawAll(): void {
   const names = shownNames();
-  const one = endpointChosen();
+  const one = endpointSelect.value;
   for (const row of all<HTMLElement>("tr[data-name]")) row.hidden = !names.has(row.dataset.name as string);
-  for (const section of all<HTMLElement>("[data-endpoint]"))
-    section.hidden = one !== ALL && section.dataset.endpoint !== one;
-  for (const figure of all<HTMLElement>("figure[data-chart]")) {
-    if (figure.hidden) continue;
-    const { chart, endpoint: path, to = "", from = "" } = figure.dataset;
-    const endpoint = endpoints.find((candidate) => candidate.endpoint === path);
-    const canvas = { width: figure.clientWidth };
-    const drawn = (() => {
-      if (chart === "effect") return charts.effect(endpoints, { to, from }, canvas);
-      if (chart === "cost" || chart === "p99" || chart === "answered") {
-        const leveled = endpoints.filter(({ base, level }) => level !== null && base === path);
-        return charts.overLoad(leveled, chart, names, canvas);
-      }
-      if (!endpoint) return null;
-      if (chart === "intervals") return charts.intervals(endpoint, names, canvas);
-      return charts.latencies(endpoint, percentiles, names, canvas);
-    })();
-    if (drawn) figure.querySelector(".chart")?.replaceChildren(drawn);
+  for (const part of all<HTMLElement>("[data-endpoint]")) part.hidden = one !== "all" && part.dataset.endpoint !== one;
+  for (const [i, figure] of all<HTMLElement>("figure").entries()) {
+    const chart = charts[i];
+    if (chart && !figure.hidden)
+      figure.querySelector(".chart")?.replaceChildren(draw(chart, names, { width: figure.clientWidth }));
   }
 }
 
 const mine = document.getElementById("mine") as HTMLFormElement;
 const given = (name: string) => mine.elements.namedItem(name) as HTMLInputElement;
-/** Numbers of the calculator. */
 const NUMBERS = ["rate", "own", "cores"];
 
 /** `#latency&endpoint=/plain&runtime=bun&rate=200`: the part of the page, then what is chosen, then numbers of the calculator. */
 function readAddress(): void {
   const [view = "", ...choices] = decodeURIComponent(location.hash.slice(1)).split("&");
   endpointSelect.value = firstEndpoint;
-  for (const box of all<HTMLInputElement>("#filters input")) box.checked = false;
+  for (const box of boxes) box.checked = choices.includes(`${box.name}=${box.value}`);
   for (const choice of choices) {
     const [name = "", value = ""] = choice.split("=");
     if (name === "endpoint") endpointSelect.value = value;
     if (NUMBERS.includes(name)) given(name).value = value;
-    for (const box of all<HTMLInputElement>(`input[name="${name}"]`)) if (box.value === value) box.checked = true;
   }
   drawAll();
   drawMine();
@@ -80,55 +53,35 @@ function readAddress(): void {
 
 function writeAddress(): void {
   const [view = ""] = location.hash.slice(1).split("&");
-  const ticked = all<HTMLInputElement>("#filters input:checked").map(({ name, value }) => `${name}=${value}`);
-  const one = endpointChosen();
-  const numbers = NUMBERS.map(given).flatMap(({ name, value, defaultValue }) =>
-    value === defaultValue ? [] : [`${name}=${value}`],
-  );
-  history.replaceState(
-    null,
-    "",
-    `#${[view, ...(one === firstEndpoint ? [] : [`endpoint=${one}`]), ...ticked, ...numbers].join("&")}`,
-  );
+  const one = endpointSelect.value;
+  const changed = NUMBERS.map(given).filter(({ value, defaultValue }) => value !== defaultValue);
+  const chosen = [...boxes.filter(({ checked }) => checked), ...changed].map(({ name, value }) => `${name}=${value}`);
+  const address = [view, ...(one === firstEndpoint ? [] : [`endpoint=${one}`]), ...chosen].join("&");
+  history.replaceState(null, "", `#${address}`);
   for (const link of all<HTMLAnchorElement>("nav a"))
     link.hash = [link.dataset.view, ...location.hash.split("&").slice(1)].join("&");
 }
 
-/** What the servers need of the reader's machine. */
 function drawMine(): void {
-  const number = (name: string) => Number(given(name).value);
-  const rows = endpoints.find(({ endpoint }) => endpoint === given("path").value)?.rows ?? [];
-  const lines = rows
-    .flatMap(({ name, cpuUsPerRequest, twinOf }) =>
-      cpuUsPerRequest && !twinOf ? [{ name, us: cpuUsPerRequest.estimate }] : [],
-    )
-    .map(({ name, us }) => ({
-      name,
-      cores: number("rate") * (us / 1e6 + number("own") / 1e3),
-    }))
-    .sort((a, b) => a.cores - b.cores)
-    .map(({ name, cores }) => {
+  const [rate = 0, own = 0, cores = 1] = NUMBERS.map((name) => Number(given(name).value));
+  const lines = (costs[given("path").value] ?? [])
+    .toSorted(([, a], [, b]) => a - b)
+    .map(([name, us]) => {
+      const busy = rate * (us / 1e6 + own / 1e3);
       const row = document.createElement("tr");
-      for (const text of [name, percent(cores), percent(cores / number("cores"))]) {
-        const cell = document.createElement(row.childElementCount === 0 ? "th" : "td");
-        cell.textContent = text;
-        if (cell.tagName === "TH") cell.setAttribute("scope", "row");
-        row.append(cell);
-      }
+      row.innerHTML = `<th scope="row"></th><td>${percent(busy)}</td><td>${percent(busy / cores)}</td>`;
+      row.querySelector("th")?.append(name);
       return row;
     });
   mine.querySelector("tbody")?.replaceChildren(...lines);
 }
-mine.addEventListener("input", () => {
+const redraw = (draw: () => void) => () => {
   writeAddress();
-  drawMine();
-});
+  draw();
+};
+mine.addEventListener("input", redraw(drawMine));
 mine.addEventListener("submit", (event) => event.preventDefault());
-
-form.addEventListener("change", () => {
-  writeAddress();
-  drawAll();
-});
+form.addEventListener("change", redraw(drawAll));
 form.addEventListener("reset", () => setTimeout(() => form.dispatchEvent(new Event("change")))); // after it is reset
 addEventListener("hashchange", readAddress);
 let width = innerWidth;

@@ -1,0 +1,85 @@
+/**
+ * Where the level of a series changes: E-divisive (Matteson & James 2014, A Nonparametric Approach for Multiple Change Point
+ * Analysis of Multivariate Data), which others use for the results of performance tests (Daly et al. 2020). It asks nothing of
+ * the distribution of the values.
+ */
+import { generateMersenne53Randomizer } from "@faker-js/faker";
+import { mean } from "./statistics.ts";
+
+/** Values between two changes, at least. */
+const LEAST = 3;
+/** A change is one that at most this part of random orders of the same values would show as clearly. */
+const SIGNIFICANCE = 0.05;
+/** Random orders: enough that the least part that they can show is a tenth of what is wanted. */
+const permutationsFor = (many: number) => Math.ceil((10 * many) / SIGNIFICANCE) - 1;
+
+/**
+ * @param many series that are looked at, of which with 95 % none shows a change that is not
+ * @returns the places of the first values after each change, in order; the same for the same series.
+ */
+export function changePoints(series: readonly number[], many = 1): number[] {
+  const random = generateMersenne53Randomizer();
+  random.seed(1);
+  const found: number[] = [];
+  for (;;) {
+    const limits = [0, ...found.toSorted((a, b) => a - b), series.length];
+    const segments = limits.slice(1).map((end, i) => series.slice(limits[i], end));
+    const [most] = segments
+      .map((segment, i) => ({ ...clearest(segment), from: limits[i] as number }))
+      .toSorted((a, b) => b.energy - a.energy);
+    if (!most || most.energy === 0) break;
+    const { energy, from, at } = most;
+    let asClear = 1;
+    const permutations = permutationsFor(many);
+    // More than are allowed end it.
+    for (let i = 0; i < permutations && asClear <= (SIGNIFICANCE / many) * (permutations + 1); i++) {
+      const energies = segments.map((segment) => clearest(shuffled(segment, () => random.next())).energy);
+      if (Math.max(...energies) >= energy) asClear++;
+    }
+    if (asClear / (permutations + 1) > SIGNIFICANCE / many) break;
+    found.push(from + at);
+  }
+  return found.sort((a, b) => a - b);
+}
+
+/** @returns the place that divides a segment most clearly, and how clearly: the energy distance of both parts, weighted by their lengths. */
+function clearest(segment: readonly number[]): { at: number; energy: number } {
+  const n = segment.length;
+  let best = { at: 0, energy: 0 };
+  if (n < 2 * LEAST) return best;
+  // Sums of distances within and between the first k and the others, brought forward value by value.
+  const distances = segment.map((x) => segment.reduce((sum, y) => sum + Math.abs(x - y), 0));
+  let within = 0;
+  let between = 0;
+  let after = distances.reduce((sum, one) => sum + one, 0) / 2;
+  for (let k = 1; k <= n - LEAST; k++) {
+    const x = segment[k - 1] as number;
+    const before = segment.slice(0, k - 1).reduce((sum, y) => sum + Math.abs(x - y), 0);
+    const behind = (distances[k - 1] as number) - before;
+    within += before;
+    between += behind - before;
+    after -= behind;
+    if (k < LEAST) continue;
+    const [m, l] = [k, n - k];
+    const divergence = (2 * between) / (m * l) - (2 * within) / (m * (m - 1)) - (2 * after) / (l * (l - 1));
+    const energy = (divergence * m * l) / n;
+    if (energy > best.energy) best = { at: k, energy };
+  }
+  return best;
+}
+
+/** Fisher & Yates. */
+function shuffled(values: readonly number[], random: () => number): number[] {
+  const all = [...values];
+  for (let i = all.length - 1; i > 0; i--) {
+    const j = Math.floor(random() * (i + 1));
+    [all[i], all[j]] = [all[j] as number, all[i] as number];
+  }
+  return all;
+}
+
+/** @returns the mean level of each part of a series between its changes, with the place where it begins. */
+export function levels(series: readonly number[], many = 1): { from: number; level: number }[] {
+  const starts = [0, ...changePoints(series, many)];
+  return starts.map((from, i) => ({ from, level: mean(series.slice(from, starts[i + 1])) }));
+}
