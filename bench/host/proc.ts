@@ -82,6 +82,11 @@ export const threadTimes = (pids: readonly number[]): Map<string, number> =>
     }),
   );
 
+/** Collect garbage, in V8 also compile: threads of V8, of Java's collectors and of JavaScriptCore, by their names. */
+const COLLECTORS = /V8Worker|^(GC|G1) |HeapHelper/;
+
+export const isCollector = (task: string): boolean => COLLECTORS.test(text(`/proc/${task}/comm`));
+
 /** @returns context switches of the threads that still run (proc_pid_schedstat, field 3). */
 export const switchesOf = (pids: readonly number[]): number =>
   total(pids.flatMap((pid) => tasksOf(pid).map((task) => Number(text(`/proc/${task}/schedstat`).split(" ")[2]) || 0)));

@@ -72,6 +72,7 @@ export const COLUMNS = {
   // Of `cpuUsPerRequest`: CPU µs that the kernel had, CPU µs of child processes that ended; context switches of the server.
   KernelUsPerRequest: ["kernelUsPerRequest", "number?"],
   ChildUsPerRequest: ["childUsPerRequest", "number?"],
+  CollectorUsPerRequest: ["collectorUsPerRequest", "number?"],
   SwitchesPerRequest: ["switchesPerRequest", "number?"],
   // Part of the time in which the host or other processes had the cores of server or generator.
   TakenTime: ["taken", "number?"],

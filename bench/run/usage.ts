@@ -1,6 +1,6 @@
 import { type Cores, parseCpuList } from "../host/cores.ts";
 import { throttledMs } from "../host/group.ts";
-import { coresOf, memoryOf, readCores, statOf, switchesOf, TICK_MS, threadTimes } from "../host/proc.ts";
+import { coresOf, isCollector, memoryOf, readCores, statOf, switchesOf, TICK_MS, threadTimes } from "../host/proc.ts";
 import type { Slice } from "../keep/slices.ts";
 import type { Load } from "../load/fortio.ts";
 import type { Target } from "./targets/target.ts";
@@ -14,6 +14,7 @@ const FIELDS = [
   "peakRssBytes",
   "kernelUsPerRequest",
   "childUsPerRequest",
+  "collectorUsPerRequest",
   "switchesPerRequest",
 ] as const;
 
@@ -75,7 +76,9 @@ function watchProcesses(root: number, { all, server, database }: Clocks): (load:
     const perRequest = (count: number) => (asked(load) > 0 ? count / asked(load) : null);
     // Connections and the first request of each come before the slice, so times are brought to its requests.
     const part = load.requests / asked(load);
-    const busiestMs = Math.max(0, ...[...threadTimes(all.pids())].map(([task, ms]) => ms - (threads.get(task) ?? 0)));
+    const ran = [...threadTimes(all.pids())].map(([task, ms]) => ({ task, ms: ms - (threads.get(task) ?? 0) }));
+    const collectors = ran.filter(({ task }) => isCollector(task));
+    const busiestMs = Math.max(0, ...ran.map(({ ms }) => ms));
     const cores = parseCpuList(coresOf(root) ?? "0").length;
     const cpuUsPerRequest = perRequest(during("cpuUs"));
     return {
@@ -89,6 +92,8 @@ function watchProcesses(root: number, { all, server, database }: Clocks): (load:
       kernelUsPerRequest:
         cpuUsPerRequest && (cpuUsPerRequest * during("kernelMs")) / (during("kernelMs") + during("userMs") || 1),
       childUsPerRequest: perRequest(1e3 * during("childMs")),
+      collectorUsPerRequest:
+        collectors.length > 0 ? perRequest(1e3 * collectors.reduce((sum, { ms }) => sum + ms, 0)) : null,
       switchesPerRequest: perRequest(during("switches")),
     };
   };

@@ -47,6 +47,7 @@ export function gateReport(
       kernelUs: over(at, ({ kernelUsPerRequest }) => kernelUsPerRequest),
       bytes: over(at, ({ bytesPerRequest }) => bytesPerRequest),
       switches: over(at, ({ switchesPerRequest }) => switchesPerRequest),
+      collectorUs: over(at, ({ collectorUsPerRequest }) => collectorUsPerRequest),
       childUs: childrenOf(at, names),
       guard: one.guard && limitsOf(one.guard.ratio),
       warming: one.isWarming,
@@ -114,11 +115,12 @@ function rowsOf({ endpoints, rssBytes, peakRssBytes, startupMs }: GateReport): s
   const cause = (what: string, of: Measure | null, show: (value: number) => string) =>
     of && isTelling(of) ? row(what, of, show) : [];
   return [
-    ...endpoints.flatMap(({ endpoint, cpuUs, perSecond, p99Ms, kernelUs, bytes, switches }) => [
+    ...endpoints.flatMap(({ endpoint, cpuUs, perSecond, p99Ms, kernelUs, collectorUs, bytes, switches }) => [
       ...row(`${endpoint}: CPU time per request`, cpuUs, us),
       ...row(`${endpoint}: requests/s`, perSecond, count),
       ...row(`${endpoint}: p99 at ${count(p99Ms?.rate ?? 0)} requests/s`, p99Ms, ms),
       ...cause(`${endpoint}: CPU time in the kernel`, kernelUs, us),
+      ...cause(`${endpoint}: CPU time of collector threads`, collectorUs, us),
       ...cause(`${endpoint}: bytes of an answer`, bytes, count),
       ...cause(`${endpoint}: context switches per request`, switches, (value) => value.toFixed(1)),
     ]),

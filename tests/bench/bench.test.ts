@@ -237,6 +237,7 @@ describe("results.csv", () => {
     bytesPerRequest: 100,
     kernelUsPerRequest: 2.5,
     childUsPerRequest: 0,
+    collectorUsPerRequest: null,
     switchesPerRequest: 0.5,
     taken: 0.01,
     databaseBytes: null,

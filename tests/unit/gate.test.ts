@@ -210,7 +210,7 @@ const measure = (base: number, ratio: number, half: number | null, verdict: Judg
   high: half && ratio + half,
   verdict,
 });
-const NO_CAUSE = { kernelUs: null, bytes: null, switches: null, childUs: null };
+const NO_CAUSE = { kernelUs: null, bytes: null, switches: null, collectorUs: null, childUs: null };
 const REPORT: GateReport = {
   version: 2,
   verdict: "slower",
@@ -235,6 +235,7 @@ const REPORT: GateReport = {
         kernelUs: measure(8, 1.01, 0.005),
         bytes: measure(120, 1.09, 0.001),
         switches: null,
+        collectorUs: measure(2, 1.5, 0.1),
         childUs: { base: 0, head: 3_000 },
       },
       guard: { ratio: 0.998, low: 0.99, high: 1.006 },

@@ -111,7 +111,13 @@ function sliceOf({ name, server, us }: Server, endpoint: string) {
     driver: `${choices?.driver ?? (runtime === "bun" ? "bun:sqlite" : "better-sqlite3")} 3.50`,
     ...{ server: choices?.server ?? null, chosenDriver: choices?.driver ?? null, settings: null },
     twinOf: name === server ? null : server,
-    ...{ kernelUsPerRequest: 2.5, childUsPerRequest: 0, switchesPerRequest: 0.5, databaseBytes: null },
+    ...{
+      kernelUsPerRequest: 2.5,
+      childUsPerRequest: 0,
+      collectorUsPerRequest: null,
+      switchesPerRequest: 0.5,
+      databaseBytes: null,
+    },
     ...{ lockWaiters: null, idleInTransaction: null, deadlocks: null },
   };
 }
