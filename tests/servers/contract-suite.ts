@@ -309,6 +309,8 @@ export function contractSuite({
     const clients = await Promise.all(Array.from(many, () => openClient(server.port)));
     await Promise.all(clients.map((client) => client.ask(path(1))));
     const answers = clients.map((client) => client.ask(path(rows)));
+    // Puma closes a connection whose next request it has not read yet.
+    if (runtime === "ruby") await Bun.sleep(200);
     const signalled = Date.now();
     server.child.kill("SIGTERM");
     for (const answer of await Promise.all(answers)) {
