@@ -1,4 +1,5 @@
 /** What a run says in about fifteen lines: who needs least, what a choice costs, whether it matters, what the run cannot see. */
+import { SEQUENCE } from "../ask/endpoints.ts";
 import { parseCpuList } from "../host/cores.ts";
 import type { Interval } from "../judge/statistics.ts";
 import { UNRANKED } from "../judge/verdict.ts";
@@ -112,7 +113,8 @@ function matters(report: Report): Line[] {
   const range = low === high ? count(low) : `${count(low)} to ${count(high)}`;
   const spread = rates.length > 1 ? `; fastest ÷ slowest ${(high / low).toFixed(2)}` : "";
   const limited = rates.length === of ? "" : ` (${rates.length} of ${of} were at their limit)`;
-  return [["In practice", `${who} ${range} requests/s of ${shortOf(endpoint)}${spread}${limited}`]];
+  const what = endpoint === SEQUENCE ? "sequences/s (six requests each)" : `requests/s of ${shortOf(endpoint)}`;
+  return [["In practice", `${who} ${range} ${what}${spread}${limited}`]];
 }
 
 function memory({ rows }: Endpoint): Line[] {

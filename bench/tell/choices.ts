@@ -1,4 +1,5 @@
 /** What a choice costs (runtime, framework, driver), and what to choose, in words. */
+import { SEQUENCE } from "../ask/endpoints.ts";
 import { SERVERS } from "../ask/targets.ts";
 import type { Factor, MainEffect } from "../judge/effects.ts";
 import { type Interval, stateOf } from "../judge/statistics.ts";
@@ -83,7 +84,8 @@ export function choicesTable(endpoints: readonly Endpoint[]): string[] {
     }),
     `${choice.different} of ${choice.compared.length}`,
   ]);
-  const heads = [`${costWord(endpoints)} per request`, ...ends.map(shortOf), "significant at"];
+  const per = endpoints.every(({ endpoint }) => endpoint === SEQUENCE) ? "sequence" : "request";
+  const heads = [`${costWord(endpoints)} per ${per}`, ...ends.map(shortOf), "significant at"];
   return renderText(heads, rows).split("\n");
 }
 
