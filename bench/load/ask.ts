@@ -87,7 +87,8 @@ function send(asked: Asked, signal: AbortSignal, seen: { hasBegun: boolean }): P
           isUnusual:
             isInformed ||
             method === "HEAD" ||
-            /^(204|205)$/.test(String(response.statusCode)) ||
+            response.statusCode === 204 ||
+            response.statusCode === 205 ||
             Object.keys(response.trailers).length > 0,
           headers: Object.fromEntries(Object.entries(response.headers).map(([name, value]) => [name, String(value)])),
           body: Buffer.concat(parts),

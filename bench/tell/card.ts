@@ -24,6 +24,10 @@ export function card(report: Report): Line[] {
   return [title(report), ...answer(), ...caveats(report, isOne), ...next(report)];
 }
 
+/** `requests/s of /plain`; of the content API a rate counts whole sequences. */
+const rateAt = (endpoint: string, name = endpoint): string =>
+  endpoint === SEQUENCE ? "sequences/s (six requests each)" : `requests/s of ${name}`;
+
 /** Requests per second of an ordinary app, for which the card tells what a cost means. */
 const USUAL_RATE = 200;
 
@@ -35,7 +39,7 @@ function ofOne({ endpoints, servers }: Report): Line[] {
   const [dearest] = rows;
   const core = dearest?.cpuUsPerRequest && (dearest.cpuUsPerRequest.estimate * USUAL_RATE) / 1e6;
   const [of] = servers.rows;
-  const busy = core ? `${USUAL_RATE} requests/s of ${dearest?.endpoint} keep ${percent(core)} of a core busy` : null;
+  const busy = core ? `${USUAL_RATE} ${rateAt(dearest.endpoint)} keep ${percent(core)} of a core busy` : null;
   const size = (bytes: Interval | null | undefined, what: string) => bytes && `${mega(bytes.estimate)} MB ${what}`;
   const sizes = present([size(of?.rssBytes, "after load"), size(of?.peakRssBytes, "at most")]);
   return [
@@ -113,8 +117,7 @@ function matters(report: Report): Line[] {
   const range = low === high ? count(low) : `${count(low)} to ${count(high)}`;
   const spread = rates.length > 1 ? `; fastest ÷ slowest ${(high / low).toFixed(2)}` : "";
   const limited = rates.length === of ? "" : ` (${rates.length} of ${of} were at their limit)`;
-  const what = endpoint === SEQUENCE ? "sequences/s (six requests each)" : `requests/s of ${shortOf(endpoint)}`;
-  return [["In practice", `${who} ${range} ${what}${spread}${limited}`]];
+  return [["In practice", `${who} ${range} ${rateAt(endpoint, shortOf(endpoint))}${spread}${limited}`]];
 }
 
 function memory({ rows }: Endpoint): Line[] {
