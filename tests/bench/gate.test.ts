@@ -43,7 +43,7 @@ beforeAll(() => {
     "sleeping",
     app(20)
       .replace("response.end(request", "setTimeout(() => response.end(request")
-      .replace(");\n}).listen", "), 100);\n}).listen"),
+      .replace(");\n}).listen", "), 20);\n}).listen"),
   );
   commit("longer", app(20, "x".repeat(1_000)));
   commit("long", app(20, "x".repeat(1_090)));
@@ -57,7 +57,7 @@ const compare = (...args: string[]) => [
   "--repo",
   repo,
   ...START,
-  ...["--warmup", "500", "--connections", "8", "--seconds", "20", "--results", newFile(), ...args],
+  ...["--warmup", "500", "--connections", "8", "--seconds", "6", "--results", newFile(), ...args],
 ];
 const schema = JSON.parse(readFileSync("docs/gate.schema.json", "utf8"));
 const isRecord = new Ajv2020({ strictTypes: false, allowUnionTypes: true }).compile(schema);
