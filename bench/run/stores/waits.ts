@@ -27,7 +27,7 @@ export async function watchWaits(url: string): Promise<() => Promise<Waits | nul
       await Bun.sleep(LOOK_EVERY_MS);
     }
   })();
-  ended.catch(() => {}); // reported when the watch ends
+  ended.catch(() => {}); // handled when the watch ends
   const mean = (of: (look: (typeof looks)[0]) => number) =>
     looks.reduce((sum, look) => sum + of(look), 0) / looks.length;
   return async () => {
