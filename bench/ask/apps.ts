@@ -11,7 +11,7 @@ import { headersFrom, readRequests, requestOf, withOptions } from "./requests.ts
 import { HeadError, type Side } from "./sides.ts";
 import { type AppSettings, type LocalSpec, parseStart } from "./targets.ts";
 
-/** What the command line says of apps that are not ours. */
+/** Command-line options for apps of the user. */
 export interface AppOptions {
   readonly start?: string[];
   readonly cwd?: string;
@@ -20,11 +20,11 @@ export interface AppOptions {
   readonly ready?: string;
   readonly port?: number;
   readonly insecure?: true;
-  /** With --dry-run nothing is prepared. */
+  /** If given, --setup does not run. */
   readonly dryRun?: boolean;
 }
 
-/** What the command line says of requests. */
+/** Command-line options for requests. */
 export interface RequestOptions {
   readonly endpoints?: string[];
   readonly header?: string[];
@@ -34,13 +34,13 @@ export interface RequestOptions {
   readonly allowScripts?: true;
 }
 
-/** What is to be asked. */
+/** What a run requests. */
 export interface ToAsk {
-  /** None for the usual ones. */
+  /** Empty for the default endpoints. */
   readonly endpoints: readonly string[];
   readonly requests?: Requests;
   readonly live?: HttpFile;
-  /** What is left out of a file, in sentences. */
+  /** Messages about what was left out of a file. */
   readonly notes: readonly string[];
 }
 
@@ -64,8 +64,8 @@ export async function askedOf(options: RequestOptions, otherwise: readonly strin
 }
 
 /**
- * What is asked until an app is up: --ready, else the first request that can be asked any number of times.
- * @returns null if each needs an answer of another: then any answer at / will do
+ * The request that is repeated until an app is up: --ready, else the first GET, or the first request, without placeholders.
+ * @returns null if every request needs the answer of another: then any answer at / is enough
  */
 function firstOf({ endpoints, requests }: ToAsk, ready?: string): Request | null {
   if (ready !== undefined && !ready.startsWith("/")) throw new UsageError(`--ready "${ready}": a path starts with /`);
@@ -88,7 +88,7 @@ const settingsOf = (
 
 const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 
-/** Prepares the apps, once. @throws UsageError */
+/** Reads the options of the apps, and runs --setup once. @throws UsageError */
 export async function appsOf(
   { start = [], cwd = ".", env = [], setup, ready, port, insecure, dryRun }: AppOptions,
   asked: ToAsk,
@@ -108,7 +108,7 @@ export async function appsOf(
   return apps;
 }
 
-/** One app as it is in two folders, each prepared there. @param sides the one before a change, and the one after it */
+/** One app in two folders; --setup runs in each. @param sides before and after a change */
 export async function appsIn(
   sides: readonly Side[],
   { start = [], cwd = ".", env = [], setup, ready, port, insecure }: AppOptions,
@@ -118,7 +118,7 @@ export async function appsIn(
   const [command] = start;
   if (command === undefined || start.length > 1)
     throw new UsageError("--ref starts one app from both sides: give --start 'COMMAND', once");
-  // What a shell would take for a variable; a proxy's are in small letters.
+  // NAME= in small letters is a name, not a variable for the shell; except variables such as http_proxy.
   const name = /^(?!\w*_proxy=)([a-z][\w.-]*)=/.exec(command)?.[0];
   if (name) throw new UsageError(`--start "${command}": with --ref it has no name: leave out "${name}"`);
   if (port) throw new UsageError(`--port ${port} fits one server, and both sides run at once: let the app read PORT`);
@@ -127,7 +127,7 @@ export async function appsIn(
   for (const [i, { name, folder }] of sides.entries()) {
     const inside = join(folder, cwd);
     if (!isFolder(inside)) throw new UsageError(`--cwd "${cwd}": ${name} has no such folder`);
-    // What prepares the commit before has to prepare the later one as well.
+    // If --setup works before the change, it must work after it as well.
     if (setup) await prepare(setup, inside, variables, signal, i === 0 ? UsageError : HeadError);
     const app = settingsOf(inside, asked, { ready, insecure });
     specs.push({ kind: "local", name, command: ["sh", "-c", command], env: variables, app });
@@ -144,7 +144,7 @@ function variablesOf(env: readonly string[]): Record<string, string> {
   return Object.fromEntries(env.map((text) => text.split(/=(.*)/s).slice(0, 2) as [string, string]));
 }
 
-/** Runs what prepares an app, and shows on stderr what it prints. */
+/** Runs --setup, and shows its output on stderr. */
 async function prepare(
   command: string,
   cwd: string,

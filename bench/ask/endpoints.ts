@@ -1,22 +1,22 @@
-/** The eight endpoints that are measured unless others are asked for. */
+/** The eight endpoints that are measured by default. */
 export const ENDPOINTS = [
   "/plain",
   "/html-template",
   ...["5fields", "30fields"].flatMap((kind) => [1, 5, 10].map((size) => `/sqlite/random-${kind}/${size}`)),
 ];
 
-/** The content API's six steps, as one: see load/sequence.js. Its steps are rows of their own. */
+/** The six steps of the content API as one endpoint: see load/sequence.js. Each step also has its own row. */
 export const SEQUENCE = "content";
 
-/** pgbench's transaction, whose accounts, tellers and branches are drawn: see load/sequence.js. */
+/** pgbench's transaction, with random accounts, tellers and branches: see load/sequence.js. */
 export const TRANSACTION = "POST /tx";
 
 const USERS = ["/users", "POST /users"] as const;
 const CONTENT_API = ["content", "content API"] as const;
 
 /**
- * One endpoint of each route, and which part of the warm-up it has. At the lightest, most code is compiled: V8 is done after some
- * 25,000 requests, JavaScriptCore after 15,000. A template takes 10,000, and rows fewer, as each request has ten.
+ * One endpoint of each route, with its share of the warm-up. Most code is compiled at the lightest endpoint: V8 is done after
+ * about 25,000 requests, JavaScriptCore after 15,000. A template takes 10,000; rows take fewer, because each request has ten.
  */
 const ROUTES = {
   "/plain": 1,
@@ -26,9 +26,9 @@ const ROUTES = {
 };
 
 /**
- * What servers are asked for; if content items are kept, each server begins with the same and with a copy of its own.
- * `warmed` after a restart, whatever is measured.
- * `byK6` if not all requests are alike. `api` is what a stack lists if it can be asked, as errors call it.
+ * `store`: whether servers keep content items; each server begins with its own copy of the same items.
+ * `warmed`: endpoints of the warm-up after a restart, whatever is measured. `byK6`: k6 loads it, because requests differ.
+ * `api`: what a stack that supports the workload lists, and the name of that in errors.
  */
 export const WORKLOADS = {
   read: { endpoints: ENDPOINTS, warmed: ROUTES, store: false, byK6: false, api: ["read", "read API"] },
@@ -38,6 +38,6 @@ export const WORKLOADS = {
 } as const;
 export type Workload = keyof typeof WORKLOADS;
 
-/** Whether k6 asks there, because not all requests are alike. */
+/** Whether k6 loads this endpoint, because not all its requests are alike. */
 export const isSequence = (workload: Workload, endpoint: string): boolean =>
   WORKLOADS[workload].byK6 && (WORKLOADS[workload].endpoints as readonly string[]).includes(endpoint);

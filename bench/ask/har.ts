@@ -3,15 +3,15 @@ import type { Entry, Har, Header, PostData } from "har-format";
 import { UsageError } from "../../shared/errors.ts";
 import type { Request } from "../load/request.ts";
 
-/** What a client sets itself, for its own connection, or what would be answered with 304. */
+/** Headers to leave out: a client sets them for its own connection, or the answer to them would be 304. */
 export const OF_CONNECTION =
   /^(:.*|host|connection|keep-alive|proxy-connection|http2-settings|te|content-length|transfer-encoding|expect|upgrade|if-(none-match|modified-since|match|unmodified-since|range))$/i;
 
-/** @returns one field for several of a name, as HTTP/2 splits cookies. */
+/** @returns one value for several fields of the same name, because HTTP/2 splits cookies. */
 export const joined = (name: string, values: readonly unknown[]): string =>
   values.join(/^cookie$/i.test(name) ? "; " : ", ");
 
-/** @returns the requests to the origin that most pages have, or else most entries, and a line that says what is left out. @throws UsageError */
+/** @returns the requests to the origin of most pages (without pages: of most entries), and a note of what is left out. @throws UsageError */
 export function readHar(
   text: string,
   { file, headers = {} }: { readonly file: string; readonly headers?: Request["headers"] | undefined },
@@ -49,7 +49,7 @@ function entriesOf(text: string, file: string): Entry[] {
 
 const typeOf = (response?: Partial<Entry["response"]>): string => response?.content?.mimeType ?? "";
 
-/** @returns null for what is not asked of a server, like `data:`, and for what is no URL */
+/** @returns null for a URL that needs no server, like `data:`, and for text that is no URL */
 const originOf = ({ url }: Entry["request"]): string | null => {
   const { protocol = "", origin = null } = URL.parse(url) ?? {};
   return /^https?:$/.test(protocol) ? origin : null;
@@ -70,7 +70,7 @@ function reasonAgainst({ request, response }: Entry, origin: string | null): str
   return status >= 400 ? `failed (${status})` : "blocked";
 }
 
-/** Any 2xx will do: another one may have been recorded elsewhere. */
+/** Expects any 2xx, because the recorded server may have answered with another 2xx. */
 function requestOf({ request: { method, url, headers, cookies, postData } }: Entry): Request {
   const { pathname, search } = new URL(url);
   const own = fieldsOf((headers ?? []).filter((header) => header?.name && !OF_CONNECTION.test(header.name)));
@@ -103,15 +103,15 @@ export function fieldsOf(headers: readonly Header[]): Record<string, string> {
   );
 }
 
-/** Gives parts of a form what parts them, if a recorder left it out. */
+/** Adds the boundary of a multipart form if the recorder left it out. */
 const withBoundary = (data?: PostData | null): PostData | null | undefined =>
   data?.params?.length && !data.text && /^multipart\/form-data\s*$/.test(data.mimeType)
     ? { ...data, mimeType: "multipart/form-data; boundary=part" }
     : data;
 
-/** A form's fields are the body of a request that has no text. */
+/** @returns the recorded text, or if there is none, a body made of the form's fields. */
 function bodyOf(data?: PostData | null): Pick<Request, "body" | "base64"> {
-  // Not in HAR 1.2, but recorders that keep what is no text write it as browsers do for answers.
+  // HAR 1.2 has no `encoding` for requests, but recorders write it for binary bodies, as browsers do for answers.
   const { encoding } = (data ?? {}) as { encoding?: string };
   if (data?.text) return { body: data.text, ...(encoding === "base64" && { base64: true }) };
   if (!data?.params?.length) return {};

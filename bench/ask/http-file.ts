@@ -1,4 +1,4 @@
-/** Requests as editors have them (.http, .rest), in the dialects that httpyac reads. */
+/** Reads requests from .http and .rest files of editors, in the dialects that httpyac reads. */
 import { existsSync, readFileSync } from "node:fs";
 import { access, readdir, readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
@@ -11,17 +11,17 @@ import { joined, OF_CONNECTION } from "./har.ts";
 
 export interface HttpFile {
   readonly file: string;
-  /** Of http-client.env.json, or of a folder env/; the only one there is if absent. */
+  /** Name of an environment in http-client.env.json or in a folder env/; if absent, the only one there is. */
   readonly environment?: string | undefined;
   /** Whether scripts in it run. */
   readonly allowScripts?: boolean | undefined;
-  /** Of --header, for all requests. */
+  /** From --header, for all requests. */
   readonly headers?: Request["headers"] | undefined;
 }
 
 export interface HttpFileRead {
   readonly requests: readonly Request[];
-  /** Whether values are left that only a server that is up can fill in, or that differ each time: `{{login.response.body.$.token}}`, `{{$guid}}`. */
+  /** Whether some values need a running server, or differ each time: `{{login.response.body.$.token}}`, `{{$guid}}`. */
   readonly isLive: boolean;
   readonly notes: readonly string[];
 }
@@ -29,15 +29,15 @@ export interface HttpFileRead {
 /** A value that is not filled in. */
 const PLACEHOLDER = /{{\s*([^{}]+?)\s*}}/;
 const SCRIPTS = /^(js|intellij|assert)/;
-/** A request that is to be asked before the one below, maybe of another file. */
+/** Names a request that must be sent before the one below; it may be in another file. */
 const REFERENCE = /^(?:#|\/\/)\s*@(?:force)?ref\s+(\S+)/gim;
-/** What is given to all environments, in files of Visual Studio. */
+/** Name of the values for all environments in files of Visual Studio. */
 const SHARED = "$shared";
-/** Files of httpyac that are programs. */
+/** Configuration files of httpyac, which are programs. */
 const SETTINGS = /^\.?httpyac(\.config)?\.[cm]?js$/;
 
 /**
- * @param ask asks a server that is up; if absent, nothing is asked and values that need it are left as they are written
+ * @param ask sends a request to a running server; if absent, values that need a server stay as they are written
  * @throws UsageError with file and line for what is not understood
  */
 export async function readHttpFile(file: HttpFile, ask?: (request: Request) => Promise<Answer>): Promise<HttpFileRead> {
@@ -61,14 +61,14 @@ export async function readHttpFile(file: HttpFile, ask?: (request: Request) => P
     scriptConsole: SILENT,
     variables: {},
   };
-  await yac.store.userSessionStore.reset(); // cookies of a server before
+  await yac.store.userSessionStore.reset(); // cookies of an earlier server
   const context = await yac.createEmptyProcessorContext(sending);
   const needed = (region: Httpyac.HttpRegion) =>
     file.allowScripts || (typeof region.metaData.name === "string" && isUsed(text, region.metaData.name));
   yac.io.httpClientProvider.createRequestClient = (request, { httpRegion }) => {
     const asWritten = requestOf(request, httpRegion);
     const ref = httpRegion.metaData.ref ?? httpRegion.metaData.forceRef;
-    // Until that is asked, so that nobody takes the request for a whole one.
+    // A placeholder until that request is sent, so that this one counts as incomplete.
     const cookie = !ask && typeof ref === "string" && { cookie: `{{${ref}.cookie}}` };
     const one = { ...asWritten, headers: { ...cookie, ...asWritten.headers, ...file.headers } };
     const host = PLACEHOLDER.exec((request.url ?? "").replace(/^(https?:\/\/)?([^/?#]*).*/s, "$2"))?.[1];
@@ -81,7 +81,7 @@ export async function readHttpFile(file: HttpFile, ask?: (request: Request) => P
       return answer;
     });
   };
-  /** A request of which all is filled in. @throws UsageError that names file, line and value */
+  /** @returns the request, if all its values are filled in. @throws UsageError that names file, line and value */
   const resolved = (request: Request): Request => {
     const name = PLACEHOLDER.exec(JSON.stringify(request))?.[1];
     if (name === undefined) return request;
@@ -106,17 +106,17 @@ export async function readHttpFile(file: HttpFile, ask?: (request: Request) => P
   return { requests, isLive: open.length > 0, notes };
 }
 
-/** @returns the names of requests, those included that are referred to and are of a file that is imported. */
+/** @returns the names of the requests, and the names that refer to requests of imported files. */
 const namesIn = (parsed: Httpyac.HttpFile, text: string): string[] => [
   ...parsed.httpRegions.flatMap(({ metaData: { name } }) => (typeof name === "string" ? [name] : [])),
   ...[...text.matchAll(REFERENCE)].map(([, name = ""]) => name),
 ];
 
-/** @returns text, also of what PowerShell writes. */
+/** @returns text from UTF-8, or from UTF-16 as PowerShell writes it. */
 export const decoded = (bytes: Buffer): string =>
   bytes[0] === 0xff && bytes[1] === 0xfe ? bytes.toString("utf16le") : bytes.toString("utf8");
 
-/** Reads files, but no programs of the project that a file is in unless they are allowed. */
+/** Lets httpyac read files, but not its configuration programs in the file's project, unless scripts are allowed. */
 function allowFiles({ io }: typeof Httpyac, { allowScripts }: HttpFile): void {
   const isHidden = (file: unknown) => !allowScripts && SETTINGS.test(String(file).split("/").at(-1) ?? "");
   Object.assign(io.log, SILENT);
@@ -142,10 +142,10 @@ function allowFiles({ io }: typeof Httpyac, { allowScripts }: HttpFile): void {
 async function parse(yac: typeof Httpyac, { file, allowScripts }: HttpFile, text: string, isUp: boolean) {
   const configure: Httpyac.ConfigureHooks = ({ hooks }) => {
     hooks.onRequest.removeHook("setDefaultHttpyacHeaders");
-    // What waits or asks a person; cookies are written for the host that a load ignores.
+    // No hooks that wait or ask a person, and no cookies, because they are set for the file's host, which a load ignores.
     for (const id of ["note", "sleep", "rateLimit", "keepStreaming", "loop"]) hooks.parseMetaData.removeHook(id);
     hooks.replaceVariable.removeHook("cookie");
-    // What differs each time stays as it is written until it is asked.
+    // Values that differ each time stay as they are written until the request is sent.
     if (!isUp) for (const id of ["restClientDynamic", "intellijDynamic"]) hooks.replaceVariable.removeHook(id);
     if (!allowScripts || !isUp) hooks.replaceVariable.removeHook("javascript");
     hooks.replaceVariable.addHook("responses", (value, _type, { variables }) =>
@@ -162,13 +162,13 @@ const SILENT = Object.fromEntries(
 /** @returns the variable that httpyac makes of a request's name: `my-login` is `myLogin`. */
 const variableOf = (name: string): string => name.replace(/[-\s]./g, (two) => two.slice(1).toUpperCase());
 
-/** `login.response.body.$.token` and `login.response.headers.x-token` of REST Client, `login.token` of httpyac. @returns undefined if there is no such value */
+/** Reads `login.response.body.$.token` and `login.response.headers.x-token` of REST Client, `login.token` of httpyac; undefined if missing. */
 function valueAt(variables: Httpyac.Variables, expression: string): unknown {
   const [first = "", ...path] = expression
     .trim()
     .split(/[.[\]'"]+/)
     .filter(Boolean);
-  // As IntelliJ and REST Client write a variable of the environment, and a value that is encoded.
+  // `$env.NAME` of IntelliJ is an environment variable; `%name` of REST Client is a value that must be URL-encoded.
   if (first === "$env") return process.env[path.join(".")];
   const plain = first.startsWith("%") ? variables[first.slice(1)] : undefined;
   if (plain !== undefined) return encodeURIComponent(String(plain));
@@ -188,7 +188,7 @@ const within = (value: unknown, path: readonly string[]): unknown =>
     value,
   );
 
-/** @returns the environment to use, or those to choose from. @throws UsageError for one that there is not, or that cannot be read */
+/** @returns the environment to use, or those to choose from. @throws UsageError if it does not exist or cannot be read */
 async function environmentOf(
   yac: typeof Httpyac,
   { file, environment }: HttpFile,
@@ -209,7 +209,7 @@ async function environmentOf(
 
 const chooseOf = (environments: readonly string[]) => `give --environment ${environments.join(" or ")}`;
 
-/** @throws UsageError for a file that exists and is no JSON: httpyac goes on without it */
+/** @throws UsageError for a file that is no JSON, because httpyac would ignore it without an error */
 function checkJson(file: string): void {
   if (!existsSync(file)) return;
   try {
@@ -229,14 +229,14 @@ const at = (file: string, region: Httpyac.HttpRegion): string => {
   return `${file}, line ${number}: "${text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text}"`;
 };
 
-/** What only a client that answers a challenge, or signs a host, can send. */
+/** Authorization that a load cannot repeat, because the client must answer a challenge or sign the host. */
 const EXCHANGED = /^authorization:\s*(digest|aws|oauth2|openid)\s[^="]*$/im;
 
 /** What a request line may be: methods are capitals, a URL has a host or begins with `/`; spaces only within a query. */
 const REQUEST_LINE =
   /^(?:[A-Z][A-Z-]+\s+)?(?:https?:\/\/|[/?[]|:\d|localhost\b|x+\b|[\w-]+(?:\.[\w-]+)+|[\w-]+:\d)(?:\S*|[^\s?]*\?.*?)(?:\s+HTTP\/[\d.]+(?:\s+\(.*\))?)?$/i;
 
-/** @throws UsageError for a line that is not understood, and for a protocol or a file that there is not */
+/** @throws UsageError for a line that is not understood, a protocol other than HTTP, or a missing file */
 function checkRegion(file: string, region: Httpyac.HttpRegion): void {
   const { text } = lineOf(region);
   const wrong = (why: string) => new UsageError(`${at(file, region)}: ${why}`);
@@ -246,7 +246,7 @@ function checkRegion(file: string, region: Httpyac.HttpRegion): void {
   const plain = text.replace(new RegExp(PLACEHOLDER, "g"), "x");
   if (method !== method.toUpperCase() || /\s(\/\/|#)/.test(plain) || !REQUEST_LINE.test(plain))
     throw wrong("write it as METHOD URL, e.g. GET /path, with nothing after it");
-  // httpyac takes the name of a method that it does not know for a part of the URL.
+  // httpyac reads an unknown method as a part of the URL.
   const written = /^[A-Z-]+(?=\s)/.exec(text)?.[0] ?? "GET";
   if (written === "CONNECT" || written !== region.request?.method)
     throw wrong(`${written} cannot be loaded: leave it out`);
@@ -266,7 +266,7 @@ function checkRegion(file: string, region: Httpyac.HttpRegion): void {
     throw wrong(`${included} cannot be read: give a path that begins at the folder of this file`);
 }
 
-/** @returns whether there were any */
+/** Removes the scripts of a request. @returns whether there were any besides assertions */
 function dropScripts({ hooks }: Httpyac.HttpRegion): boolean {
   let found = false;
   for (const hook of Object.values(hooks)) {
@@ -277,7 +277,7 @@ function dropScripts({ hooks }: Httpyac.HttpRegion): boolean {
   return found;
 }
 
-/** Whether another request refers to the answer of the one of this name. */
+/** Whether another request refers to the answer of the request with this name. */
 const isUsed = (text: string, name: string): boolean => {
   const camel = variableOf(name);
   return new RegExp(`{{[^}]*\\b(${name}|${camel})(Response)?\\b|@(force)?ref\\s+${name}\\b`, "i").test(text);
@@ -285,7 +285,7 @@ const isUsed = (text: string, name: string): boolean => {
 
 function requestOf(request: Httpyac.Request, { symbol }: Httpyac.HttpRegion): Request {
   const { method = "GET", url = "", headers = {}, body: written, options } = request as Httpyac.HttpRequest;
-  // httpyac takes the brace of an operation without a name for its name.
+  // httpyac reads the brace of a GraphQL operation without a name as its name.
   const body = typeof written === "string" ? written.replace(/,"operationName":"{"/, "") : written;
   const own = Object.entries(headers).flatMap(([name, value]) =>
     OF_CONNECTION.test(name) || value === undefined
@@ -310,13 +310,13 @@ interface CookieJar {
   setCookieSync(cookie: string, url: string, options: { ignoreError: boolean }): void;
 }
 
-/** Whose cookies are all, so that secure ones are sent as well. */
+/** Site of all cookies; https, so that secure cookies are sent as well. */
 const SITE = "https://localhost";
 
 /** Keeps the cookies of an answer for the requests that refer to it. */
 function keepCookies(request: Httpyac.Request, path: string, { headers }: Answer): void {
   const jar = (request as Httpyac.HttpRequest).options?.cookieJar as CookieJar | undefined;
-  // Several are one text; dates have commas as well.
+  // Several cookies are one text, separated by commas; dates in it have commas as well.
   for (const cookie of headers["set-cookie"]?.split(/,(?=\s*[^\s;,=]+=)/) ?? [])
     jar?.setCookieSync(cookie.replace(/;\s*domain=[^;]*/i, ""), SITE + path, { ignoreError: true });
 }
@@ -325,20 +325,20 @@ function keepCookies(request: Httpyac.Request, path: string, { headers }: Answer
 function pathOf(url: string): string {
   const path = url.trim().replace(/^(?:https?:\/\/)?[^/?#]*/i, "");
   const { pathname, search } = new URL(SITE + path.replace(/^(?![/?#])/, "/"));
-  // What is not filled in yet stays readable.
+  // Placeholders stay readable.
   return (pathname + search).replace(/(%7B%7B|{{).*?(%7D%7D|}})/gi, (text) =>
     text.replace(/(%[0-9A-F]{2})+/gi, decodeURIComponent),
   );
 }
 
-/** Whether all that is open in a request is an answer of another, or differs each time. */
+/** Whether each placeholder of a request is a value from another request's answer, or differs each time. */
 const isFilledLater = (names: readonly string[], request: Request, { allowScripts }: HttpFile): boolean =>
   allowScripts === true ||
   [...JSON.stringify(request).matchAll(new RegExp(PLACEHOLDER, "g"))].every(
     ([, name = ""]) => name.startsWith("$") || isValueOf(names, name),
   );
 
-/** Whether a value is one of an answer to a request of these names. */
+/** Whether a value comes from the answer to one of the named requests. */
 const isValueOf = (names: readonly string[], value: string): boolean =>
   names.some((name) => value.startsWith(name) || value.startsWith(variableOf(name)));
 

@@ -1,4 +1,4 @@
-/** What is asked at an endpoint: a GET of its path, unless more is said. */
+/** The request of an endpoint: by default a GET of its path. */
 import { readFileSync } from "node:fs";
 import { UsageError } from "../../shared/errors.ts";
 import type { Answer } from "../load/ask.ts";
@@ -20,7 +20,7 @@ const POSTED: Readonly<Record<string, readonly [body: object, status: number]>> 
   "/tx": [{ aid: 1, tid: 1, bid: 1, delta: 1 }, 200],
 };
 
-/** @param own requests of the user, by endpoint @param workload whose endpoints are ours */
+/** @param own the user's requests, by endpoint @param workload if it has a store, POST endpoints get our body */
 export function requestOf(endpoint: string, own: Requests = {}, workload: Workload = "read"): Request {
   if (own[endpoint]) return own[endpoint];
   const [, method = "GET", path = ""] = /^(?:([A-Z]+) )?(.*)$/s.exec(endpoint) ?? [];
@@ -29,22 +29,22 @@ export function requestOf(endpoint: string, own: Requests = {}, workload: Worklo
   return { method, path, headers: {} };
 }
 
-/** Whether it is an endpoint of the matrix that adds rows which stay. */
+/** Whether it is an endpoint of the matrix that adds rows and does not delete them. */
 export const isOurPost = (endpoint: string): boolean =>
   POSTED[endpoint.replace(/^POST /, "")] !== undefined && endpoint.startsWith("POST ");
 
 /** A GET without body is named by its path alone, as endpoints are. */
 const nameOf = ({ method, path }: Request): string => (method === "GET" ? path : `${method} ${path}`);
 
-/** In s or ms since 1970, as pages add it to what they poll. */
+/** Time in s or ms since 1970, which pages add to the URLs that they poll. */
 const TIME = /(?<==)1[5-9]\d{8}(\d{3})?(?=&|$)/g;
 
-/** What a recording has again and again: headers such as a trace's differ each time. */
+/** What equal requests of a recording have in common; not headers, because some (e.g. of a trace) differ each time. */
 const recorded = ({ method, path, body }: Request): unknown => [method, path.replace(TIME, ""), body];
 
 /**
- * @param contentOf what is the same in equal requests
- * @returns name -> request, in their order; equal ones are one, and the second other one of a name is `/path (2)`
+ * @param contentOf requests with the same content are equal
+ * @returns name -> request, in their order, equal requests once; a different request with the same name is `/path (2)`
  */
 function named(
   requests: readonly Request[],
@@ -95,13 +95,13 @@ export function withOptions(endpoints: readonly string[], headers: readonly stri
 
 export interface RequestsRead {
   readonly requests: Requests;
-  /** The file again, if some values are to be filled in by a server that is up. */
+  /** The file again, if a running server must fill in some values. */
   readonly live?: HttpFile;
-  /** What is left out. */
+  /** Messages about what is left out. */
   readonly notes: readonly string[];
 }
 
-/** @param from a HAR, or requests as editors have them @throws UsageError */
+/** @param from a HAR, or an .http file of an editor @throws UsageError */
 export async function readRequests(from: HttpFile): Promise<RequestsRead> {
   const { file } = from;
   const text = decoded(read("--requests", file));
@@ -110,7 +110,7 @@ export async function readRequests(from: HttpFile): Promise<RequestsRead> {
   const { requests, equal } = named(all, isHar ? recorded : (request) => request);
   if (all.length === 0)
     throw new UsageError(`--requests "${file}" has no request that can be loaded${notes.map((note) => ` (${note})`)}`);
-  // Generators open a new connection after any other answer, and would load that.
+  // After any other status, generators open a new connection, and the run would measure that.
   const other = all.find(({ status = 200 }) => status < 200 || status > 299);
   if (other)
     throw new UsageError(`--requests "${file}": ${nameOf(other)} expects ${other.status}: only 2xx can be loaded`);
@@ -119,7 +119,7 @@ export async function readRequests(from: HttpFile): Promise<RequestsRead> {
 }
 
 /**
- * The requests of a file, filled in by a server that is up: those that others need are asked first.
+ * Fills in the requests of a file with values of a running server: sends the requests first that others need.
  * @param requests as they were read before @throws UsageError
  */
 export async function fillIn(
@@ -139,7 +139,7 @@ function fieldOf(line: string): { name: string; value: string } {
   return { name: name.trim(), value: value.trim() };
 }
 
-/** What would contradict the connection or the body that is sent. */
+/** Headers that would contradict the generator's connection or the body that it sends. */
 const OF_GENERATOR = /^(connection|content-length|transfer-encoding|upgrade)$/;
 
 function read(option: string, file: string): Buffer {

@@ -6,13 +6,13 @@ import { UsageError } from "../../shared/errors.ts";
 import { folderOnDisk } from "../host/folders.ts";
 import { fromCaller } from "./caller.ts";
 
-/** The later commit cannot be measured: it fails, and the one before it did not. */
+/** The commit after the change cannot be measured: it fails, but the one before the change did not. */
 export class HeadError extends UsageError {}
 
 export interface Side {
   readonly name: string;
   readonly folder: string;
-  /** What is checked out; null for a folder that is as it is. */
+  /** The commit that is checked out; null for a folder that is used as it is. */
   readonly commit: string | null;
 }
 
@@ -21,10 +21,10 @@ const WORKING_TREE = ".";
 
 /**
  * Checks both sides out, each in a folder of its own.
- * @param refs anything that git takes for a commit; what begins with . or / is a folder that is used as it is; one alone is
- *   compared with the working tree
+ * @param refs names of commits for git; one that begins with . or / is a folder, used as it is; a single one is compared
+ *   with the working tree
  * @param copy files of the working tree that are copied to both
- * @returns the two, the one before the change first, and what removes their folders
+ * @returns both sides, the one before the change first, and a function that removes their folders
  * @throws UsageError
  */
 export function checkOut(
@@ -34,7 +34,7 @@ export function checkOut(
 ): { sides: [Side, Side]; remove: () => void } {
   if (refs.length > 2) throw new UsageError(`--ref is given ${refs.length} times: a comparison has two sides`);
   const git = (...args: string[]) => {
-    // No hook of the repository runs in what is checked out, and none that calls this says which repository is meant.
+    // The repository's hooks do not run, and a hook that calls this program does not change which repository git uses.
     const words = ["-C", repo, "-c", "core.hooksPath=/dev/null", ...args];
     const { status, stdout, stderr, error } = spawnSync("git", words, { encoding: "utf8", env: withoutGit() });
     if (error) throw new UsageError(`git cannot be started (${error.message}): install it`);
@@ -43,7 +43,7 @@ export function checkOut(
   const top = git("rev-parse", "--show-toplevel");
   const home = folderOnDisk("commits");
   const made: string[] = [];
-  git("worktree", "prune"); // of runs that were killed
+  git("worktree", "prune"); // removes those of killed runs
   const remove = () => {
     for (const folder of made) git("worktree", "remove", "--force", "--force", folder);
     rmSync(home, { recursive: true, force: true });
@@ -63,7 +63,8 @@ export function checkOut(
     made.push(folder);
     if (existsSync(join(folder, ".gitmodules"))) {
       const filled = git("-C", folder, "submodule", "update", "--init", "--recursive", "--quiet");
-      if (!filled.ok) throw new UsageError(`--ref "${ref}": its submodules cannot be had: ${reasonOf(filled.text)}`);
+      if (!filled.ok)
+        throw new UsageError(`--ref "${ref}": its submodules cannot be fetched: ${reasonOf(filled.text)}`);
     }
     for (const file of copy) {
       const from = join(top.text, file);
@@ -81,10 +82,10 @@ export function checkOut(
   }
 }
 
-/** The environment without what a hook of git would tell of another repository. */
+/** The environment without GIT_ variables, because in a git hook they name the repository of the hook. */
 const withoutGit = () => Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("GIT_")));
 
-/** What git says first of what went wrong: what follows is what it then could not do. */
+/** The first error that git prints, because later errors only follow from it. */
 function reasonOf(said: string): string {
   const lines = said.split("\n");
   const reason = lines.find((line) => /command not found|^(fatal|error):/.test(line)) ?? lines.at(-1) ?? "";
@@ -96,7 +97,7 @@ const fetchOf = (git: (...args: string[]) => { text: string }): string =>
     ? "the clone is shallow: git fetch --unshallow, or check out with fetch-depth: 0"
     : "fetch it first";
 
-/** Why git does not take a folder for a repository. */
+/** Why git does not accept a folder as a repository. */
 const refusalOf = (said: string): string =>
   said.includes("dubious ownership")
     ? "git refuses it, because it belongs to another user: git config --global --add safe.directory FOLDER"

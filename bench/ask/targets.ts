@@ -10,11 +10,11 @@ import { WORKLOADS, type Workload } from "./endpoints.ts";
 interface Named {
   /** Unique in a run. */
   readonly name: string;
-  /** The one that it is once more, under another name. */
+  /** Name of the target that this one copies under another name. */
   readonly twinOf?: string;
 }
 
-/** What a person chose of a server of ours; null is its default. */
+/** The user's choices for one of our servers; null is the server's default. */
 export interface Choices {
   readonly server: string;
   /** A SQLite driver, a client of Postgres, or memory. */
@@ -31,21 +31,21 @@ export interface LocalSpec extends Named {
   /** `{port}` in it stands for the port. */
   readonly command: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** Of an app that is not ours. */
+  /** Settings of an app of the user. */
   readonly app?: AppSettings;
-  /** The folder of a stack, whose build.sh is to be run before, once. */
+  /** The folder of a stack; its build.sh must run once before the start. */
   readonly stack?: string;
 }
 
-/** How an app that is not ours is started. */
+/** How an app of the user is started. */
 export interface AppSettings {
   /** Its folder. */
   readonly cwd: string;
-  /** The one that it always listens on; if absent, a free one. */
+  /** The port that it always listens on; if absent, it gets a free port. */
   readonly port?: number | undefined;
-  /** It is up when this is answered as it should be; null if any answer at / will do. */
+  /** The app is up when this request gets the expected answer; null if any answer at / is enough. */
   readonly ready: Request | null;
-  /** Whether a person chose that request to tell that the app is up: then no other answer does. */
+  /** Whether the user chose that request: then no other answer shows that the app is up. */
   readonly isReadyGiven?: boolean;
   /** Accepts any certificate. */
   readonly insecure?: boolean;
@@ -74,33 +74,33 @@ export const SERVERS = Object.keys(matrix);
 
 /** A server in another language, in a folder of its own. */
 export interface Stack {
-  /** What starts it; the first two folders in it are its own, in which build.sh makes what is started. */
+  /** Command that starts it. The folder stacks/NAME in it is the stack's own, where build.sh builds the program. */
   readonly command: string;
   readonly runtime: string;
   readonly framework: string;
-  /** Whether it is its language's plainest, as raw is of Node and Bun; no if it does not say. */
+  /** Whether it is the plainest server of its language, like raw for Node and Bun; false by default. */
   readonly plain: boolean;
   /** Values of SQLITE_DRIVER, the default first. */
   readonly drivers: readonly string[];
-  /** Values of POSTGRES_CLIENT, the default first; none without /tx or a content API on Postgres. */
+  /** Values of POSTGRES_CLIENT, the default first; empty if it has no /tx and no content API on Postgres. */
   readonly clients: readonly string[];
-  /** Of its own, beside those of a store: any, and such as only a store has. */
+  /** Its own settings (name -> variable) besides SETTINGS: for all workloads, and for workloads with a store. */
   readonly settings: Readonly<Record<string, string>>;
   readonly storeSettings: Readonly<Record<string, string>>;
-  /** Whether it runs as WORKERS processes; others, by default, use every core by threads. */
+  /** Whether it runs as WORKERS processes; if not, its threads use all cores by default. */
   readonly processes: boolean;
-  /** Reads only, if it does not say. */
+  /** By default only `read`. */
   readonly workloads: readonly string[];
 }
 
 const DEFAULTS = { plain: false, clients: [], settings: {}, storeSettings: {}, processes: false, workloads: ["read"] };
 
-/** Name -> stack; beside the matrix, and measured if it is asked for. */
+/** Name -> stack; not in the matrix, measured only if the user names it. */
 export const STACKS: Readonly<Record<string, Stack>> = Object.fromEntries(
   Object.entries(stacks).map(([name, stack]) => [name, { ...DEFAULTS, ...stack }]),
 );
 
-/** @returns the stack of this name; undefined for a server of the matrix, and for what every object has. */
+/** @returns the stack of this name; undefined for any other name, also for one like `constructor`. */
 export const stackOf = (server: string): Stack | undefined =>
   Object.hasOwn(STACKS, server) ? STACKS[server] : undefined;
 
@@ -110,13 +110,13 @@ const POOLERS = ["pgbouncer"];
 /** @returns the folder of a stack. */
 export const folderOf = ({ command }: Stack): string => /stacks\/[^/ ]+/.exec(command)?.[0] as string;
 
-/** @returns what it would have to have for a workload, e.g. `/tx`; null if it has it. */
+/** @returns what a stack lacks for a workload, e.g. `/tx`; null if it lacks nothing. */
 export function lackOf({ workloads }: Stack, workload: Workload): string | null {
   const [listed, name] = WORKLOADS[workload].api;
   return workloads.includes(listed) ? null : name;
 }
 
-/** What is written behind `+` in the name of a server, and the variable that it sets: all of a store, which servers of rows do not have. */
+/** Setting after `+` in the name of a server -> variable that it sets. All are for stores, which the workload `read` does not have. */
 const SETTINGS: Readonly<Record<string, string>> = {
   journal: "SQLITE_JOURNAL",
   synchronous: "SQLITE_SYNCHRONOUS",
@@ -221,7 +221,7 @@ export function baseOf(text: string): string {
 }
 
 /**
- * Gives apps of others the tables of pgbench: where they are is in their DATABASE_URL.
+ * Gives apps of users the tables of pgbench, in the database of their DATABASE_URL.
  * @throws UsageError for workloads of our content API, which they do not have
  */
 export function onStore(apps: readonly LocalSpec[], workload: Workload = "read"): readonly LocalSpec[] {
@@ -232,7 +232,7 @@ export function onStore(apps: readonly LocalSpec[], workload: Workload = "read")
 
 /**
  * One of the two targets of `compare`: a URL, an app, or a server of the matrix.
- * @param name of a URL that does not say its own @throws UsageError
+ * @param more its `name` is for a URL; by default the URL itself @throws UsageError
  */
 export function parseEither(
   text: string,
@@ -249,7 +249,7 @@ export function parseEither(
   return apps.find((app) => app.name === text) ?? parseTarget(text, servers, workload);
 }
 
-/** Whether a target runs on this machine, and so has to share it with the generator. */
+/** Whether a target runs on this machine, which it then shares with the generator. */
 export function isHere(spec: TargetSpec): boolean {
   if (spec.kind === "docker") return !spec.engine.address.startsWith("ssh://");
   return spec.kind === "local" || /^(localhost|127\..*|\[::1\])$/.test(new URL(spec.url).hostname);

@@ -6,7 +6,7 @@ export interface Ended {
   readonly stdout: string;
   /** Its last 64 KiB. */
   readonly stderr: string;
-  /** CPU time of it and of the children that it waited for, and time until its end. */
+  /** CPU time of the command and of the children that it waited for, and elapsed time. */
   readonly cpuSeconds: number;
   readonly seconds: number;
 }
@@ -21,7 +21,7 @@ export interface CommandOptions {
   /** Ends it by SIGTERM. */
   readonly signal?: AbortSignal | undefined;
   readonly cwd?: string | undefined;
-  /** Whom it runs as; this process's own user if absent. */
+  /** User that runs the command; if absent, the user of this process. */
   readonly user?: { readonly uid: number; readonly gid: number } | null | undefined;
   /** Added to the environment of this process. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
@@ -38,7 +38,7 @@ export function start(command: readonly string[], options: CommandOptions = {}):
   let child: Bun.Subprocess<"ignore", "pipe", "pipe">;
   try {
     child = Bun.spawn([...command], {
-      // stderr of this process, for both
+      // stdout and stderr both go to stderr of this process
       stdio: shown ? ["ignore", 2 as never, 2 as never] : [(stdin ?? "ignore") as "ignore", "pipe", "pipe"],
       env: { ...process.env, ...env },
       ...(cwd && { cwd }),
@@ -61,7 +61,7 @@ export function start(command: readonly string[], options: CommandOptions = {}):
   return { pid: child.pid, kill: (signal) => child.kill(signal), ended: ended() };
 }
 
-/** A server may complain for hours. */
+/** Keeps only the end, because a server may log errors for hours. */
 async function endOf(stream: ReadableStream<Uint8Array>): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { coresOf, text } from "./proc.ts";
 
-/** Which cores the servers and which the load generator run on; null if they cannot be kept apart. */
+/** Separate cores for the servers and the load generator. */
 export interface Cores {
   readonly server: string;
   readonly generator: string;
@@ -18,9 +18,9 @@ export function splitCores(): Cores | null {
 }
 
 /**
- * The first half of the cores for the servers, the rest for the generator. Threads of one core stay on one side, as each
- * slows the other; only if all are threads of one core they are divided.
- * @param siblings the list of the threads that share a core with one, as the kernel writes it
+ * The first half of the cores for the servers, the rest for the generator. Threads of one core stay on one side, because
+ * each slows the other; they are divided only if there is just one core.
+ * @param siblings the threads that share a core with the given thread, in the kernel's list format
  */
 export function halves(cores: readonly number[], siblings: (core: number) => string): Cores | null {
   if (cores.length < 2) return null;
@@ -43,7 +43,7 @@ export function parseCpuList(text: string): number[] {
   });
 }
 
-/** Moves all threads that a process has; those that they start later inherit it. */
+/** Moves all threads of a process to `cores`; threads that they start later inherit this. */
 export function moveTo(cores: string, pid: number): void {
   spawnSync("taskset", ["-a", "-p", "-c", cores, String(pid)]);
 }

@@ -23,7 +23,7 @@ export interface EngineSpec {
 /** An engine that has the image and the database. */
 export interface Engine {
   readonly spec: EngineSpec;
-  /** Where servers that it runs are reached. */
+  /** Host name or address of the servers that it runs. */
   readonly host: string;
   readonly facts: Readonly<Record<string, unknown>>;
   /** Options of `docker run` that mark a container as this run's, and give it the database. */
@@ -31,7 +31,7 @@ export interface Engine {
   /** Runs the docker command. @throws UsageError with what it said. */
   docker(...args: string[]): Promise<string>;
   get<T>(path: string): Promise<T>;
-  /** Removes everything that this run brought. */
+  /** Removes everything that this run created at the engine. */
   close(): Promise<void>;
 }
 
@@ -62,7 +62,7 @@ export async function openEngine(spec: EngineSpec, signal: AbortSignal): Promise
   const askLater = (...args: string[]) => docker(address, args, new AbortController().signal); // also after Ctrl-C
   const close = async () => {
     bridge?.close();
-    // It may be busy with what it was asked for last. What an engine that is gone still has is removed at the next start.
+    // Retries, because the engine may be busy with the last command. If it does not answer, the next run removes the rest.
     for (let tries = 3; tries > 0; tries--) {
       try {
         await remove(askLater, OWNER);
@@ -116,13 +116,13 @@ async function remove(docker: Docker, owner: string, spared?: string): Promise<v
   if (containers.length > 0) await docker("rm", "-f", "-v", ...containers);
   for (const line of lines(await docker("volume", "ls", ...mine, `{{.Name}} {{.Label "${BROUGHT}"}}`))) {
     const [volume = "", image] = line.split(" ");
-    if (image && image === spared) continue; // its volume still says that it is to be removed
+    if (image && image === spared) continue; // keeps the volume, because its label tells a later run to remove the image
     if (image) await docker("rmi", image).catch(() => {}); // it was never sent, or others use it
     await docker("volume", "rm", volume);
   }
 }
 
-/** @returns what the image is to the engine, and to the one of this machine; null if it has none of this name. */
+/** @returns the id of the image at the engine, and at the engine of this machine; null if an engine does not have it. */
 async function imageIds(image: string, address: string, signal: AbortSignal) {
   const idAt = (host: string | null) =>
     docker(host, ["image", "inspect", "-f", "{{.Id}}", image], signal).catch(() => {
@@ -134,8 +134,8 @@ async function imageIds(image: string, address: string, signal: AbortSignal) {
 }
 
 /**
- * Sends the image to an engine elsewhere that has not the same, or lets it pull.
- * @returns a volume for this run's data, which also says whether the engine had no image of this name.
+ * Sends the image to a remote engine that does not have the same one, or lets it pull the image.
+ * @returns a volume for this run's data; its labels also tell whether the engine had no image of this name before.
  */
 async function bringImage(image: string, address: string, signal: AbortSignal): Promise<string> {
   const [there, here] = await imageIds(image, address, signal);
@@ -175,7 +175,7 @@ async function sshHost(address: string, signal: AbortSignal): Promise<string> {
   return /^hostname (.*)$/m.exec(stdout)?.[1] ?? hostname;
 }
 
-/** A Unix socket that leads to an engine elsewhere, over the docker command's own transport. */
+/** A Unix socket that leads to a remote engine, over the docker command's own transport. */
 async function openBridge(address: string): Promise<{ path: string; close(): void }> {
   const folder = mkdtempSync(join(tmpdir(), `${LABEL}-`));
   const path = join(folder, "docker.sock");
@@ -203,7 +203,7 @@ async function openBridge(address: string): Promise<{ path: string; close(): voi
   return { path, close };
 }
 
-/** @returns what docker printed. @throws UsageError with the last line of its complaint, after which it may point to its help. */
+/** @returns what docker printed. @throws UsageError with the last line of its error message, without the hint to --help. */
 async function docker(
   host: string | null,
   args: readonly string[],

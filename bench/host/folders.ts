@@ -6,8 +6,8 @@ import { isAlive } from "./proc.ts";
 export const ON_DISK = "/var/tmp";
 
 /**
- * @returns a new folder on a disk. Its name has this process's id, so that the folders of processes that were killed
- * are known: they are removed first.
+ * Removes the folders of processes that were killed, then makes a new one. The name of each folder has the id of its process.
+ * @returns the new folder, on a disk
  */
 export function folderOnDisk(kind: string): string {
   const prefix = join(ON_DISK, `http-benchmark-${kind}-`);
@@ -16,7 +16,7 @@ export function folderOnDisk(kind: string): string {
     try {
       rmSync(folder, { recursive: true, force: true });
     } catch {
-      // another user's
+      // belongs to another user
     }
   }
   return mkdtempSync(`${prefix}${process.pid}-`);

@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
 
-// Below the ports that systems give to outgoing connections (32768 on Linux, 49152 elsewhere), one of which would else
-// take the port before its server does.
+// Below the ports that systems use for outgoing connections (from 32768 on Linux, from 49152 on others), because such a
+// connection could take the port before its server does.
 const FIRST = 10_000;
 const PORTS = 20_000;
 
@@ -22,7 +22,7 @@ export async function isFree(port: number): Promise<boolean> {
   return true;
 }
 
-/** @returns a port of this machine where nothing listens; this process does not get it soon again. */
+/** @returns a port of this machine where nothing listens; the next calls return other ports. */
 export async function freePort(): Promise<number> {
   for (let tries = 0; tries < PORTS; tries++) {
     const port = FIRST + (next++ % PORTS);

@@ -1,4 +1,4 @@
-/** Control groups: what all processes of a server use, children that came and went included. Linux, if this user may make any. */
+/** Control groups count what all processes of a server use, including ended children. Only on Linux, if the user may make groups. */
 import { mkdirSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -6,7 +6,7 @@ import { names, statOf, text } from "./proc.ts";
 
 export interface Group {
   readonly folder: string;
-  /** @returns the command, as a shell runs it that enters the group first, so that nothing of its start is outside. */
+  /** @returns the command in a shell that enters the group first, so that the group counts the whole start. */
   enter(command: readonly string[]): string[];
   remove(): Promise<void>;
 }
@@ -37,7 +37,7 @@ export function newGroup(): Group | null {
   return { folder, enter, remove: () => remove(folder) };
 }
 
-/** @returns the folder of the group that a process is in, if it is one of its own; null if it shares that of this process. */
+/** @returns the folder of a process's group; null if it is also the group of this process. */
 export function groupOf(pid: number): string | null {
   const path = pathOf(text(`/proc/${pid}/cgroup`));
   return path === null || path === pathOf(text("/proc/self/cgroup")) ? null : join(isV2 ? V2 : V1, path);
@@ -46,7 +46,7 @@ export function groupOf(pid: number): string | null {
 const pathOf = (groups: string): string | null =>
   (isV2 ? /^0::(.+)$/m : /^\d+:(?:[^:]*,)?cpuacct(?:,[^:]*)?:(.*)$/m).exec(groups)?.[1] ?? null;
 
-/** @returns CPU time of all that is or was in a group, µs; null if it is gone. */
+/** @returns CPU time of all processes that are or were in a group, µs; null if the group does not exist. */
 export function usedBy(folder: string): number | null {
   const v1 = text(join(folder, "cpuacct.usage"));
   if (v1 !== "") return Number(v1) / 1e3;
@@ -67,7 +67,7 @@ export function throttledMs(pid: number): number {
   return us ? Number(us) / 1e3 : Number(ns ?? 0) / 1e6;
 }
 
-/** Removes the groups of runs that are gone. */
+/** Removes the groups of runs that have ended. */
 export function sweepGroups(): void {
   for (const parent of [V2, V1]) {
     for (const name of names(parent)) {
@@ -76,7 +76,7 @@ export function sweepGroups(): void {
       try {
         rmdirSync(join(parent, name));
       } catch {
-        // busy, or another user's
+        // busy, or belongs to another user
       }
     }
   }

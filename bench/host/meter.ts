@@ -1,13 +1,13 @@
-/** CPU time of processes of this machine, to the nanosecond, read while they rest. */
+/** CPU time of processes of this machine, to the nanosecond, read while they are idle. */
 import { dlopen, ptr } from "bun:ffi";
 import { membersOf, usedBy } from "./group.ts";
 import { family, isBusy, statOf } from "./proc.ts";
 
-/** Reads what a server, or a database, has used. */
+/** Reads the CPU time of a server or a database. */
 export interface Meter {
-  /** CPU time since some moment, µs, of all its processes and of those that have ended. */
+  /** CPU time of all its processes, including ended ones, µs since an arbitrary moment. */
   cpuUs(): number;
-  /** Whether any of its threads runs. The kernel brings a clock up to date only when a process stops, so read it then. */
+  /** Whether any of its threads runs. Read `cpuUs` when none does, because the kernel updates the clock when a process stops. */
   isBusy(): boolean;
   pids(): number[];
 }
@@ -20,7 +20,7 @@ export function meterOf(root: number, group: string | null): Meter {
   }
   const pids = () => family(root);
   return {
-    // What a child had used is its parent's, in ticks, once it has ended.
+    // When a child has ended, its CPU time is a field of its parent, in ticks.
     cpuUs: () => pids().reduce((sum, pid) => sum + clockUs(pid) + (statOf(pid)?.endedMs ?? 0) * 1e3, 0),
     isBusy: () => isBusy(pids()),
     pids,

@@ -1,4 +1,4 @@
-/** The one reader of /proc and /sys: what has ended, or may not be read, is empty. Linux; elsewhere everything is. */
+/** All reads of /proc and /sys. Empty if a process has ended or a file cannot be read, so always on systems other than Linux. */
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 
 const quietly =
@@ -25,7 +25,7 @@ export interface Stat {
   readonly kernelMs: number;
   /** CPU time of its children that have ended. */
   readonly endedMs: number;
-  /** When it began, in ticks since the machine did. */
+  /** Start of the process, in ticks since boot. */
   readonly begun: number;
 }
 
@@ -47,7 +47,7 @@ export function statOf(id: number | string): Stat | null {
 }
 
 export const processes = (): number[] => names("/proc").map(Number).filter(Boolean);
-/** Whether there is such a process, also another user's. */
+/** Whether the process exists, also if it belongs to another user. */
 export function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);
@@ -73,7 +73,7 @@ export const isBusy = (pids: readonly number[]): boolean =>
 export const isStopped = (pid: number): boolean =>
   tasksOf(pid).every((task) => /[TtZX]/.test(statOf(task)?.state ?? "X"));
 
-/** @returns thread -> milliseconds that it has run (proc_pid_schedstat, field 1), of those that there are. */
+/** @returns thread -> milliseconds that it has run (proc_pid_schedstat, field 1); only threads that have not ended. */
 export const threadTimes = (pids: readonly number[]): Map<string, number> =>
   new Map(
     pids.flatMap(tasksOf).flatMap((task): [string, number][] => {
@@ -82,7 +82,7 @@ export const threadTimes = (pids: readonly number[]): Map<string, number> =>
     }),
   );
 
-/** Collect garbage, in V8 also compile: threads of V8, of Java's collectors and of JavaScriptCore, by their names. */
+/** Names of the threads that collect garbage in V8 (they also compile), Java and JavaScriptCore. */
 const COLLECTORS = /V8Worker|^(GC|G1) |HeapHelper/;
 
 export const isCollector = (task: string): boolean => COLLECTORS.test(text(`/proc/${task}/comm`));
@@ -94,7 +94,7 @@ export const switchesOf = (pids: readonly number[]): number =>
 /** @returns bytes that a process has written, to files and sockets alike. */
 export const writtenBy = (pid: number): number => Number(/^wchar: (\d+)/m.exec(text(`/proc/${pid}/io`))?.[1] ?? 0);
 
-/** @returns memory of processes in bytes: resident, now or at most since their start, or what they share counted once. */
+/** @returns memory in bytes: resident now (VmRSS), resident maximum since the start (VmHWM), or shared pages counted once (Pss). */
 export function memoryOf(pids: readonly number[], field: "VmRSS" | "VmHWM" | "Pss"): number {
   const size = new RegExp(`^${field}:\\s*(\\d+) kB`, "m");
   const file = field === "Pss" ? "smaps_rollup" : "status";
@@ -105,25 +105,25 @@ export function memoryOf(pids: readonly number[], field: "VmRSS" | "VmHWM" | "Ps
 export const coresOf = (pid: number | "self"): string | null =>
   /^Cpus_allowed_list:\s*(.*)$/m.exec(text(`/proc/${pid}/status`))?.[1] ?? null;
 
-/** What cores have done since the machine started, ms; time that the host took is not busy time. */
+/** Busy time of cores since boot, and time that the host took from them (not part of the busy time), ms. */
 export function readCores(cores: readonly number[]): { readonly busyMs: number; readonly stolenMs: number } {
   const wanted = new Set(cores.map((core) => `cpu${core}`));
   const lines = text("/proc/stat").split("\n");
   const of = lines.map((line) => line.split(" ")).filter(([name = ""]) => wanted.has(name));
   const sum = (...places: number[]) =>
     TICK_MS * total(of.flatMap((ticks) => places.map((place) => Number(ticks[1 + place] ?? 0))));
-  // user, nice, system, irq, softirq; idle, iowait and what guests had are left out.
+  // user, nice, system, irq, softirq; not idle, iowait, guest.
   return { busyMs: sum(0, 1, 2, 5, 6), stolenMs: sum(7) };
 }
 
-/** Forward to a server whose processes are elsewhere, as those of containers. */
+/** Programs that forward to a server in another process tree, e.g. in a container. */
 const FORWARDERS = new Set("docker-proxy rootlessport rootlesskit slirp4netns pasta ssh kubectl socat".split(" "));
 
 export const isForwarder = (pid: number): boolean => FORWARDERS.has(nameOf(pid));
 
 /**
- * @returns the process of this machine that listens on a port, or that started all that do; null if it cannot be seen
- *   (another user's), only forwards, or if there is no one such
+ * @returns the process of this machine that listens on a port, or the common parent of all that do; null if there is no
+ *   such single process, if it belongs to another user, or if it only forwards
  */
 export function listenerOf(port: number): number | null {
   const sockets = new Set(listening().flatMap((one) => (one.port === port ? one.socket : [])));
@@ -167,7 +167,7 @@ function hostOf(hex: string): string {
 
 const socketsOf = (pid: number): string[] => names(`/proc/${pid}/fd`).map((fd) => linkOf(`/proc/${pid}/fd/${fd}`));
 
-/** @returns where any of these processes listens, none for those of other users. */
+/** @returns where any of these processes listens; nothing for processes of other users. */
 export function listeningOf(pids: readonly number[]): Listening[] {
   const own = new Set(pids.flatMap(socketsOf));
   return listening().filter(({ socket }) => own.has(socket));

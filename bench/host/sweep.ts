@@ -1,13 +1,13 @@
-/** Ends processes that a run left behind: it was killed by SIGKILL, or an app started them outside its group. Linux. */
+/** Ends processes that a run left behind, because SIGKILL ended it or an app started them outside its group. Linux only. */
 import { sweepGroups } from "./group.ts";
 import { environmentOf, processes, statOf } from "./proc.ts";
 
-/** Everything that a run starts has this in its environment, with the run's process and when that began. */
+/** Environment variable of all processes that a run starts; its value is the run's process id and start time. */
 const MARK = "HTTP_BENCHMARK_RUN";
 
 const begunAt = (pid: number) => String(statOf(pid)?.begun);
 
-/** Marks what this process starts from now on, and ends what others left that are gone, paused or not. @returns how many those were */
+/** Marks all that this process starts from now on, and ends processes that ended runs left, paused or not. @returns their number */
 export function sweep(): number {
   process.env[MARK] = `${process.pid}-${begunAt(process.pid)}`;
   const left = endAll((mark) => {
@@ -18,11 +18,11 @@ export function sweep(): number {
   return left;
 }
 
-/** How long a process that was killed is waited for. */
+/** Longest wait for the end of a killed process. */
 const MOST_MS = 5_000;
 
 let apps = 0;
-/** @returns a mark of its own for an app, as a variable of its environment, and what ends all that has it. */
+/** @returns an environment variable that marks one app, and a function that ends all processes that have it. */
 export function markApp(): { env: Record<string, string>; end: () => void } {
   const own = `${process.env[MARK]}-${++apps}`;
   return { env: { [MARK]: own }, end: () => void endAll((mark) => mark === own) };

@@ -25,7 +25,7 @@ async function addresses(agent: string): Promise<string[]> {
 
 /**
  * Loads one URL from all agents at once, each with its part of the connections and of the rate.
- * @throws UsageError naming the agent that failed: what the others saw is not used.
+ * @throws UsageError naming the agent that failed; the results of the others are not used.
  */
 export async function loadFrom(
   agents: readonly string[],
@@ -40,7 +40,7 @@ export async function loadFrom(
     const part = { ...options, connections: share, rate: rate && (rate * share) / connections };
     const asked = { url, ...settings(part), ...(rate !== undefined && { uniform: "on" }) };
     const result = (await ask(agent, "run", asked, signal)) as FortioResult;
-    // By the clock here: those of agents may differ. An agent answers when its slice has ended.
+    // By the clock of this machine, because clocks of agents may differ. An agent answers when its slice has ended.
     return { ...toLoad(result, part), startedAt: Date.now() - result.ActualDuration / 1e6 };
   };
   try {
@@ -52,7 +52,7 @@ export async function loadFrom(
   }
 }
 
-/** Part of the time of the longest slice in which all ran. */
+/** Share of the longest slice during which all agents ran. */
 export function overlap(loads: readonly Pick<Load, "startedAt" | "seconds">[]): number {
   const since = Math.max(...loads.map(({ startedAt }) => startedAt));
   const until = Math.min(...loads.map(({ startedAt, seconds }) => startedAt + seconds * 1e3));
@@ -61,7 +61,7 @@ export function overlap(loads: readonly Pick<Load, "startedAt" | "seconds">[]): 
 
 type Seen = Omit<Load, "generatorCpu" | "overlap">;
 
-/** What several generators saw at the same time, as one would have seen it. */
+/** Combines the results of generators that ran at the same time into one result. */
 export function combine(parts: readonly Seen[]): Load {
   const sum = (field: (part: Seen) => number) => parts.reduce((all, part) => all + field(part), 0);
   const requests = sum((part) => part.requests);
@@ -86,7 +86,7 @@ export function combine(parts: readonly Seen[]): Load {
   };
 }
 
-/** @throws UsageError if the agent does not answer, or says that it could not. */
+/** @throws UsageError if the agent does not answer, or reports an error. */
 async function ask(
   agent: string,
   what: "run" | "status" | "stop",

@@ -19,12 +19,12 @@ const ANSWER_MS = 30_000;
 /** OpenSSL's names for a certificate that is not trusted. */
 const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ALTNAME/;
 
-/** Names of Node and OpenSSL for what a client of HTTP/1.1 cannot read. */
+/** Error codes of Node and OpenSSL for an answer that is not HTTP/1.1. */
 export const NOT_HTTP = /^HPE_|NO_APPLICATION_PROTOCOL/;
-/** An answer that began in time, and did not end. */
+/** Error code for an answer that began in time but did not end. */
 export const ENDLESS = "ENDLESS";
 
-/** Headers as bytes of UTF-8, as a generator sends them: Node takes a character for a byte. */
+/** Encodes headers as UTF-8, as a generator does, because Node writes each character as one byte. */
 const asBytes = (headers: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, Buffer.from(value).toString("latin1")]));
 

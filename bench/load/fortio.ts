@@ -15,7 +15,7 @@ export interface Load {
   readonly requests: number;
   /** Requests without a 2xx answer. */
   readonly errors: number;
-  /** Of them, how many got which status; "no answer" if a socket failed. Absent if the generator does not say. */
+  /** Status -> number of errors; "no answer" if a socket failed. Absent if the generator does not report it. */
   readonly failed?: Readonly<Record<string, number>>;
   /** Requests answered by 429 or 503. */
   readonly refused: number;
@@ -29,15 +29,15 @@ export interface Load {
   readonly sockets: number;
   /** Size of an answer with its headers. */
   readonly bytesPerRequest: number;
-  /** CPU time of the generator ÷ the time it ran; 1 is a whole core; null if it runs elsewhere. */
+  /** CPU time of the generator ÷ the time it ran; 1 is a whole core; null if it runs on other machines. */
   readonly generatorCpu: number | null;
-  /** Part of the time in which all of several generators ran; 1 for one. */
+  /** Share of the time during which all generators ran; 1 if there is only one. */
   readonly overlap: number;
   /** The steps of a sequence; its `requests` are whole sequences. */
   readonly steps?: Readonly<Record<string, StepLoad>>;
-  /** Sequences that no connection was free for when they were due. */
+  /** Sequences that were not sent, because no connection was free when they were due. */
   readonly dropped?: number;
-  /** Bytes that the generator sent for a request, if it says so. */
+  /** Bytes sent per request, if the generator reports them. */
   readonly sentPerRequest?: number;
 }
 
@@ -46,7 +46,7 @@ export type StepLoad = Pick<Load, "requests" | "errors" | "averageMs" | "maxMs" 
 export interface LoadOptions {
   readonly connections: number;
   readonly seconds: number;
-  /** Requests per second, evenly spaced whatever the answers (open loop); as many as can be (closed loop) if absent. */
+  /** Requests per second, evenly spaced even if answers are late (open loop); if absent, as many as possible (closed loop). */
   readonly rate?: number | undefined;
   /** Width of the finest histogram bucket; fortio's own 1 ms would report a p50 of 0.1 ms as four times that. */
   readonly resolutionSeconds?: number | undefined;
@@ -55,7 +55,7 @@ export interface LoadOptions {
 export const PERCENTILES = [50, 90, 99, 99.9] as const;
 const RESOLUTION_SECONDS = 1e-5;
 
-/** The part of fortio's JSON that is read here; durations in seconds but for ActualDuration, in nanoseconds. */
+/** The part of fortio's JSON that is read here; durations in seconds, except ActualDuration in nanoseconds. */
 export interface FortioResult {
   readonly StartTime: string;
   readonly ActualDuration: number;
@@ -71,7 +71,7 @@ export interface FortioResult {
   readonly SocketCount: number;
 }
 
-/** Loads one URL with one fortio process; what it asks before the slice proper (once per connection) is not counted. */
+/** Loads one URL with one fortio process. The first request of each connection comes before the slice and does not count. */
 export async function load(
   asked: Asked,
   options: LoadOptions,
@@ -96,14 +96,14 @@ export function commandOf(asked: Asked, options: LoadOptions, more: Readonly<Rec
   ];
 }
 
-/** Its own time limit, unless answers were seen that took longer. */
+/** fortio's default time limit of a request; it is raised if answers before the load were slow. */
 const TIMEOUT_MS = 3_000;
-/** A closed loop is slower than one request alone by as many as it has connections. */
+/** Assumed latency under load ÷ latency of one request alone: in a closed loop, up to the number of connections. */
 const SLOWER_UNDER_LOAD = 100;
-/** Its own buffer; of a longer answer it would take the rest for the next one. */
+/** fortio's default buffer. If an answer is longer, fortio reads the rest as the next answer. */
 const BUFFER_KB = 128;
 
-/** fortio's own flag for the type of a body makes it a POST, which -X overrides. */
+/** fortio's -content-type makes the request a POST; -X overrides that. */
 function argumentsOf(asked: Asked): string[] {
   const { method = "GET", body, insecure, mayClose, answer } = asked;
   const { "content-type": type, ...others } = headersOf(asked);
@@ -115,9 +115,9 @@ function argumentsOf(asked: Asked): string[] {
       ([name, value]) => ["-H", `${name}: ${value}`],
     ),
     ...(insecure ? ["-k"] : []),
-    // Its own client waits for a body that does not come, and takes 103 for the answer; Go's is slower, but right.
+    // fortio's own client waits for a body that does not come, and takes 103 as the answer; Go's client is slower but correct.
     ...(answer?.isUnusual || method === "HEAD" ? ["-stdclient"] : []),
-    // A server that says after how many requests leaves the closing to its client, as Node does with maxRequestsPerSocket.
+    // If a server announces a limit of requests per connection (Node: maxRequestsPerSocket), the client must close it.
     ...(answer?.perConnection
       ? ["-connection-reuse", `${answer.perConnection}:${answer.perConnection}`]
       : mayClose
@@ -128,7 +128,7 @@ function argumentsOf(asked: Asked): string[] {
   ];
 }
 
-/** Bodies are given as files: Linux takes no argument above 128 KiB. */
+/** Bodies are passed as files, because Linux limits an argument to 128 KiB. */
 const payloads = join(tmpdir(), `http-benchmark-${process.pid}`);
 
 function payloadFile(asked: Asked): string {
@@ -148,8 +148,8 @@ export function settings({ connections, seconds, rate, resolutionSeconds = RESOL
 }
 
 /**
- * fortio's settings for sends that are really connections ÷ rate seconds apart on each connection. It gives each a whole
- * number n of sends, rounded down, and stretches their distance by n ÷ (n − 1) (periodic.go), which is undone here.
+ * fortio's settings for exactly connections ÷ rate seconds between the sends of a connection. fortio rounds the number n of
+ * sends down, and stretches the time between them by n ÷ (n − 1) (periodic.go); this function corrects that.
  */
 function schedule(rate: number, connections: number, seconds: number): { qps: number; t: string } {
   const sends = Math.max(2, Math.round((seconds * rate) / connections));
@@ -181,7 +181,7 @@ export function needGenerator(name: string): void {
 
 /**
  * fortio's own QPS includes errors, so goodput is computed from the return codes.
- * @throws UsageError if it did not use all connections.
+ * @throws UsageError if fortio did not use all connections.
  */
 export function toLoad(
   result: FortioResult,
@@ -198,7 +198,7 @@ export function toLoad(
     Object.entries(result.RetCodes).reduce((sum, [code, n]) => sum + (codes.test(code) ? n : 0), 0);
   const good = answered(/^2\d\d$/);
   const histogram = (Data ?? []).map(({ Start, End, Count }) => [Start, End, Count] as const);
-  // While the host takes the core, a slice may end before its first answer.
+  // If the host takes the CPU away, a slice may end before its first answer.
   const ms = (p: number) => (Count > 0 ? percentile(histogram, p) * 1e3 : 0);
   return {
     startedAt: Date.parse(result.StartTime),

@@ -1,13 +1,13 @@
-/** Latencies: buckets [from, to, count] in seconds, ascending; the first and the last end at the exact least and most. */
+/** Latencies: buckets [from, to, count] in seconds, ascending; from the exact minimum to the exact maximum. */
 export type Histogram = readonly (readonly [from: number, to: number, count: number])[];
 
 /**
- * Merges histograms of one resolution, and so of the same edges but for the least and most latency seen, which lie inside
- * a bucket of others: there a bucket is cut and its requests spread evenly. Requests are whole: up to each edge there are as many
- * as lie below it, rounded.
+ * Merges histograms of one resolution. They have the same edges, except the minimum and maximum of each, which may lie
+ * inside a bucket of another: that bucket is cut there, and its requests are spread evenly. Counts stay whole numbers,
+ * because the sum of requests below each edge is rounded.
  */
 export function merge(histograms: readonly Histogram[]): Histogram {
-  /** At each edge: requests of just this latency, and by how many per second the density changes. */
+  /** Edge -> requests with exactly this latency, and change of the density (requests per second of latency). */
   const at = new Map<number, { here: number; turn: number }>();
   const change = (edge: number, here: number, turn: number) => {
     const before = at.get(edge) ?? { here: 0, turn: 0 };
@@ -41,7 +41,7 @@ export function merge(histograms: readonly Histogram[]): Histogram {
 /** Edges per factor of ten: 6 % apart. */
 const PER_DECADE = 40;
 
-/** The same requests in buckets of the same edges as any other's, so that many merge into few; evenly spread in each. */
+/** Moves requests to buckets that are the same for all histograms, so that merging needs few; spreads them evenly in each. */
 export function binned(histogram: Histogram): Histogram {
   const [least, most] = [histogram[0]?.[0] ?? 0, histogram.at(-1)?.[1] ?? 0];
   const step = (seconds: number) => Math.log10(Math.max(seconds, 1e-6)) * PER_DECADE;

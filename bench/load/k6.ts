@@ -3,7 +3,7 @@ import { pinned } from "../host/cores.ts";
 import { generate, type Load, type LoadOptions, type StepLoad } from "./fortio.ts";
 import { binned, type Histogram } from "./histogram.ts";
 
-/** A Load whose requests are whole sequences, or transactions: their latency is the sum of their steps', `refused` counts steps. */
+/** A Load whose requests are whole sequences or transactions. Latency is the sum over the steps; `refused` counts steps. */
 export interface SequenceLoad extends Load {
   /** By name, in the order they are sent. */
   readonly steps: Readonly<Record<string, StepLoad>>;
@@ -35,18 +35,18 @@ interface Latencies {
 const SCRIPT = Bun.file(join(import.meta.dirname, "sequence.js"));
 /** k6 refuses fewer. */
 const LEAST_SECONDS = 1;
-/** The script; and a tenth less CPU time per request than with Go's own 100, for half as much memory again. */
+/** The script. GOGC 400 needs 10 % less CPU time per request than Go's default of 100, and 50 % more memory. */
 export const INPUT = { stdin: SCRIPT, env: { GOGC: "400" } };
 
-/** What is loaded: with a scale of pgbench's tables each sequence is one transaction, which stays. */
+/** What k6 loads. If it has a scale of pgbench's tables, each sequence is one transaction, whose rows stay. */
 export interface Sequence {
   readonly url: string;
   readonly scale?: number | undefined;
 }
 
 /**
- * Loads one server with one k6 process for `seconds`, at least 1, and until the last sequence has ended: what sequences
- * create they delete. `rate` counts sequences.
+ * Loads one server with one k6 process for `seconds`, at least 1, and until the last sequence has ended, because it deletes
+ * what it created. `rate` counts sequences.
  * @throws UsageError if k6 is missing or fails.
  */
 export async function loadSequence(
@@ -83,7 +83,7 @@ export function toLoad(
 ): Omit<SequenceLoad, "generatorCpu" | "overlap"> {
   const { startedAt, endedAt, refused, sockets, dropped, bytes, sent } = summary;
   const sequence = toStepLoad(summary.sequence);
-  // n evenly spaced sends span n - 1 distances, and the last of them may be answered within less than one.
+  // n evenly spaced sends span n - 1 intervals, and the last answer may come in less than one interval.
   const seconds = Math.max((endedAt - startedAt) / 1e3, (sequence.requests + dropped) / rate);
   const steps = Object.entries(summary.steps).map(([name, step]) => [name, toStepLoad(step)]);
   return {

@@ -1,4 +1,4 @@
-/** Load generators that run in their turns only: between them they are stopped (SIGSTOP), their connections open. */
+/** Load generators that run only during windows: between windows they are paused (SIGSTOP), with open connections. */
 import { createServer } from "node:net";
 import { setImmediate as yieldOnce } from "node:timers/promises";
 import { UsageError } from "../../shared/errors.ts";
@@ -10,24 +10,24 @@ export interface Pausable {
   go(): void;
   /** Resolves when none of its threads runs any more. */
   pause(): Promise<void>;
-  /** Bytes that it has sent so far; no limit once it has ended. */
+  /** Bytes that it has sent so far; infinite once it has ended. */
   sent(): number;
   /** Ends it, also if it is paused. @returns what it printed. @throws UsageError with the last line it logged if it failed. */
   end(): Promise<string>;
 }
 
-/** A generator of this machine, which prints what it saw when it is interrupted; whoever starts it ends it. */
+/** Starts a generator that prints its results when it gets SIGINT. The caller must end it. */
 export function startPausable(command: readonly string[], url: string, options: CommandOptions): Pausable {
   const child = start(command, options);
   let hasEnded = false;
   const ended = child.ended.finally(() => {
     hasEnded = true;
   });
-  ended.catch(() => {}); // seen by whoever waits for its end
+  ended.catch(() => {}); // `end` reports it
   const send = (signal: NodeJS.Signals) => void (hasEnded || child.kill(signal));
   let output: Promise<string> | undefined;
   const end = async () => {
-    send("SIGINT"); // before it goes on, so that nothing else is sent
+    send("SIGINT"); // before SIGCONT, so that it sends nothing more
     send("SIGCONT");
     const { stdout, stderr } = await ended;
     if (stdout === "") throw new UsageError(`${url} could not be loaded: ${lastLine(stderr)}`);
@@ -48,13 +48,13 @@ export function startPausable(command: readonly string[], url: string, options: 
   };
 }
 
-/** Of a request's answer, all that is read by a generator that only sends one. */
+/** A complete answer for a generator that sends only one request. */
 const ANSWER = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
 
 /**
- * The size of a generator's requests, which all have the same: one is sent to a listener of this process.
+ * Measures the size of a generator's requests, which are all alike: one is sent to a listener of this process.
  * @param send sends one request to a URL
- * @param host the one that the requests name, as in 127.0.0.1:3000
+ * @param host host of the requests whose size is wanted, e.g. 127.0.0.1:3000
  * @returns bytes
  */
 export async function sizeOfRequest(send: (origin: string) => Promise<unknown>, host: string): Promise<number> {
@@ -65,7 +65,7 @@ export async function sizeOfRequest(send: (origin: string) => Promise<unknown>, 
     socket.on("error", () => {});
     socket.on("data", (data) => {
       seen.set(one, (seen.get(one) ?? 0) + data.length);
-      // An answer after the head would cut a body.
+      // Waits for the body, because an answer right after the head would cut it off.
       setTimeout(() => socket.end(ANSWER), 20);
     });
   });

@@ -6,7 +6,7 @@ export interface Request {
   readonly body?: string;
   /** `body` is base64, because it is no text. */
   readonly base64?: true;
-  /** The status of the answer; any 2xx if absent. */
+  /** Expected status; any 2xx if absent. */
   readonly status?: number;
 }
 
@@ -17,19 +17,18 @@ export type Requests = Readonly<Record<string, Request>>;
 export interface Asked extends Partial<Omit<Request, "path" | "status">> {
   readonly url: string;
   readonly insecure?: boolean;
-  /** Looks whether an answer says that the connection is closed: ours never do. */
+  /** Whether the generator looks for `Connection: close` in answers; servers of the matrix never send it. */
   readonly mayClose?: boolean;
-  /** How large and how slow the answers were that were seen before the load. */
+  /** Size and time of the answers before the load. */
   readonly answer?: AnswersSeen;
 }
 
-/** What was seen of the answers to a request. */
 export interface AnswersSeen {
   readonly bytes: number;
   readonly ms: number;
-  /** After so many requests the server wants a connection to be closed, as it says in the header Keep-Alive; absent if it does not. */
+  /** Requests until the server wants a connection closed (`max` in its header Keep-Alive); absent if it sets no limit. */
   readonly perConnection?: number | undefined;
-  /** More than headers and a body: no body, other answers before it, trailers after it. */
+  /** Not just headers and a body: no body, 1xx answers before it, or trailers after it. */
   readonly isUnusual?: boolean;
 }
 
@@ -43,10 +42,10 @@ export function bodyOf(bytes: Buffer): Pick<Request, "body" | "base64"> {
   return bytes.equals(Buffer.from(text)) ? { body: text } : { body: bytes.toString("base64"), base64: true };
 }
 
-/** What the generator calls itself, unless a request says otherwise: the check sends the same. */
+/** User-Agent of the generator if a request has none; the check sends the same. */
 export const USER_AGENT = "fortio.org/fortio";
 
-/** @returns all headers of a request that its client does not set for its connection. */
+/** @returns all headers of a request, except those that the client sets for its connection. */
 export const headersOf = ({ headers = {}, body }: Asked): Readonly<Record<string, string>> => ({
   "user-agent": USER_AGENT,
   ...(body !== undefined && { "content-type": "application/octet-stream" }),

@@ -1,7 +1,7 @@
 /**
- * What k6 runs: each iteration creates, reads, changes, reads, deletes and misses one content, and checks every answer. With
- * SCALE each is one transaction of pgbench instead.
- * Settings, by --env: URL, CONNECTIONS, SECONDS, RATE (sequences per second; as many as can be if absent), SCALE. See k6.ts.
+ * The script of k6: each iteration creates, reads, changes, reads and deletes one content item, expects 404 for it, and
+ * checks every answer. If SCALE is set, each iteration is one transaction of pgbench instead.
+ * Settings by --env: URL, CONNECTIONS, SECONDS, RATE (sequences per second; if absent, as many as possible), SCALE. See k6.ts.
  */
 import http from "k6/http";
 import { Counter, Gauge, Trend } from "k6/metrics";
@@ -16,7 +16,7 @@ const closed = { executor: "constant-vus", vus: Number(CONNECTIONS) };
 const open = {
   executor: "constant-arrival-rate",
   preAllocatedVUs: Number(CONNECTIONS),
-  // Both have to be whole numbers: a thousandth of a sequence per second is the least there is.
+  // Both must be whole numbers, so rates are multiples of 0.001 sequences per second.
   rate: Math.round(Number(RATE) * 1e3),
   timeUnit: "1000s",
 };
@@ -24,12 +24,12 @@ const open = {
 export const options = {
   scenarios: { sequence: { ...load, ...(RATE ? open : closed), exec: SCALE ? "transact" : "default" } },
   summaryTrendStats: ["count", "avg", "min", "max", ...PERCENTS.map((p) => `p(${p})`)],
-  // Every sample would carry them.
+  // No tags, because every sample would carry them.
   systemTags: [],
-  // A new jar for each iteration, otherwise.
+  // Otherwise k6 makes a new cookie jar for each iteration.
   noCookiesReset: true,
 };
-// No http_req_failed: what is expected is checked here.
+// No metric http_req_failed, because this script checks the answers.
 http.setResponseCallback(null);
 
 const steps = NAMES.map((name, i) => ({ name, latency: new Trend(`step_${i}`), errors: new Counter(`errors_${i}`) }));
@@ -37,19 +37,19 @@ const latency = new Trend("sequence");
 const errors = new Counter("errors");
 const refused = new Counter("refused");
 const sockets = new Counter("sockets");
-/** Its least and most are the start of the first and the end of the last sequence, in ms since 1970. */
+/** Minimum: start of the first sequence; maximum: end of the last sequence; ms since 1970. */
 const clock = new Gauge("clock");
 
 const bare = { timeout: `${TIMEOUT_SECONDS}s` };
 const json = { ...bare, headers: { "Content-Type": "application/json" } };
 const text = "The quick brown fox jumps over the lazy dog. ".repeat(10);
 
-/** @returns what tells the contents of this run from others. */
+/** @returns start time and author prefix, which identify the content items of this run. */
 export function setup() {
   return { since: Date.now(), run: Math.random().toString(36).slice(2) };
 }
 
-/** Deletes what sequences left that were cut, by Ctrl-C: ids begin with the time, so contents of this run are the last. */
+/** Deletes content items of sequences that Ctrl-C cut. Ids begin with the time, so those of this run are the last. */
 export function teardown({ since, run }) {
   if (SCALE) return;
   const SKEW_MS = 60_000;
@@ -93,7 +93,7 @@ export default function ({ run }) {
     if (status === 429 || status === 503) refused.add(1);
     return false;
   }
-  /** The text of the latest change needs no second look. */
+  /** A body equal to that of the latest change was checked already. */
   const reads = (content) => (status, body) => status === 200 && (body === latest || holds(parse(body), content));
   const changes = (wanted, content) => (status, body) => {
     latest = body;
@@ -107,7 +107,7 @@ export default function ({ run }) {
     step(1, "GET", path, null, reads(draft)) &&
     step(2, "PUT", path, final, changes(200, final)) &&
     step(3, "GET", path, null, reads(final));
-  // Also what a failed sequence has created.
+  // Also deletes what a failed sequence created.
   if (path) good = step(4, "DELETE", path, null, (status) => status === 204) && good;
   good = good && step(5, "GET", path, null, (status) => status === 404);
   latency.add(ms);
@@ -115,7 +115,7 @@ export default function ({ run }) {
   clock.add(Date.now());
 }
 
-/** Account, teller and branch are drawn from all there are, and the delta, as pgbench draws them. */
+/** Draws account, teller, branch and delta at random from the same ranges as pgbench. */
 export function transact() {
   if (__ITER === 0) clock.add(Date.now());
   const [aid, tid, bid] = [100_000, 10, 1].map((rows) => drawn(1, rows * Number(SCALE)));
@@ -130,17 +130,17 @@ export function transact() {
   clock.add(Date.now());
 }
 
-/** @returns an integer, each as likely as any other. */
+/** @returns a random integer, uniformly distributed. */
 const drawn = (least, most) => least + Math.floor(Math.random() * (most - least + 1));
 
-/** Undefined where it is not JSON. */
+/** @returns undefined if the body is not JSON. */
 function parse(body) {
   try {
     return JSON.parse(body);
   } catch {}
 }
 
-/** Whether an answer has what was sent, whatever else it has. */
+/** Whether an answer contains everything that was sent; it may contain more. */
 function holds(answer, sent) {
   if (typeof sent !== "object" || !sent || typeof answer !== "object" || !answer) return answer === sent;
   return Object.keys(sent).every((key) => holds(answer[key], sent[key]));

@@ -9,13 +9,13 @@ import { start } from "./targets/local.ts";
 import { isStartedHere, type Target } from "./targets/target.ts";
 import { watch } from "./usage.ts";
 
-/** The best look counts, because a line is not filled while the host takes the core. */
+/** The fastest of these tries counts, because the network is not saturated while the host takes the CPU away. */
 const LINE_TRIES = 3;
-/** Requests one after the other, the median of which is the latency without load. */
+/** The latency without load is the median of this many requests, sent one after the other. */
 const UNLOADED_ASKS = 9;
 const UNLOADED_SECONDS = 0.1;
 
-/** @returns what is known of a target at an endpoint, measured when it is first asked for. */
+/** @returns the calibration of a target at an endpoint; the first call measures it. */
 export async function calibrate(session: Session, target: Target, endpoint: string): Promise<Calibration> {
   const { calibration } = session.manifest;
   calibration[target.name] ??= {};
@@ -35,7 +35,7 @@ async function unloaded({ load, signal, manifest }: Session, target: Target, end
   return median(seen);
 }
 
-/** The generator, and the line to a target: each once. */
+/** Measures the limit of the generator and of the network to a target, each once per run. */
 export async function calibrateGenerator(session: Session, target: Target): Promise<void> {
   const { manifest } = session;
   if (!isStartedHere(target) && manifest.lineBytesPerSecond[target.name] === undefined)
@@ -56,8 +56,8 @@ async function ceiling({ manifest: { plan, cores }, signal }: Session): Promise<
 }
 
 /**
- * Bytes per second of the line to a target, by answers of 20 rows; null if something else limits them: the server's
- * CPU, or waiting. Only servers of the matrix, which have that endpoint and say their CPU time.
+ * Bandwidth of the network to a target in bytes per second, measured with answers of 20 rows; null if the server's CPU or
+ * waiting is the limit. Measures only servers of the matrix, because they have that endpoint and report their CPU time.
  */
 async function lineSpeed({ load, manifest }: Session, target: Target): Promise<number | null> {
   const endpoint = "/sqlite/random-30fields/20";

@@ -1,4 +1,4 @@
-/** The highest rate at which a server keeps a promise. */
+/** Searches the highest rate at which a server meets an SLO (latency limit at a percentile). */
 import { type Bracket, capacityOf, STARTS, searchCapacity, type Trial } from "../judge/capacity.ts";
 import type { Capacity } from "../keep/manifest.ts";
 import type { Slice } from "../keep/slices.ts";
@@ -11,18 +11,18 @@ import type { Session } from "./session.ts";
 import { solo } from "./solo.ts";
 import type { Target } from "./targets/target.ts";
 
-/** How long each server is loaded to see how much it can answer; the best look counts, as a machine that is elsewhere answers less. */
+/** Length of one try at a server's throughput. The highest of LOOKS tries counts, because other work on the CPU lowers the rest. */
 const LOOK_SECONDS = 0.5;
 const LOOKS = 3;
 
-/** @returns how many requests per second all targets can answer at each endpoint: what the slowest reaches, alone, warm. */
+/** @returns endpoint -> requests/s that all targets can answer: the throughput of the slowest one, loaded alone and warm. */
 export async function commonCapacity(session: Session): Promise<Map<string, number>> {
   const { plan } = session.manifest;
   const least = new Map<string, number>();
   await withTargets(session, plan.targets, async (targets) => {
     for (const target of targets) {
       for (const endpoint of endpointsOf(plan)) {
-        session.progress.now(`${target.name}: how much it can answer`);
+        session.progress.now(`${target.name}: throughput`);
         await warm(session, target, endpoint);
         let most = 0;
         for (let look = 0; look < LOOKS; look++) {
@@ -36,13 +36,13 @@ export async function commonCapacity(session: Session): Promise<Map<string, numb
   return least;
 }
 
-/** Length of one attempt of the search: overload by 1 % must show as a queue longer than the promise. */
+/** Length of one attempt of the search: enough that an overload of 1 % builds a queue longer than the latency limit. */
 const attemptSeconds = ({ limitMs }: Slo) => Math.min(10, Math.max(2, limitMs / 10));
 
 export const capacitySeconds = (plan: Plan, slo: Slo): number =>
   STARTS * plan.targets.length * plan.scenarios.length * 10 * attemptSeconds(slo);
 
-/** A closed loop of so many seconds: as many requests as a restart warms with, of most servers. */
+/** Length of a closed loop that sends most servers as many requests as the warm-up after a restart. */
 const WARM_SECONDS = 2;
 
 async function warm({ load, manifest: { plan } }: Session, target: Target, endpoint: string): Promise<void> {
@@ -50,8 +50,8 @@ async function warm({ load, manifest: { plan } }: Session, target: Target, endpo
 }
 
 /**
- * The highest rate at which a target keeps a promise, at each endpoint; all targets in turn, as often as it takes for an
- * interval, freshly started each time unless they run already.
+ * Searches the highest rate at which each target meets the SLO, at each endpoint. Repeats this STARTS times, because an
+ * interval needs repetitions; restarts the target each time, unless it is a URL.
  */
 export async function measureCapacity(
   session: Session,
@@ -88,7 +88,7 @@ async function searchAt(session: Session, game: Game, slo: Slo, before: Bracket 
   return searchCapacity(
     (rate) => {
       const where = `${target.name} ${scenario.endpoint}`;
-      session.progress.now(`${where}: ${rate.toFixed(0)} requests/s, start ${restart} of ${STARTS}`);
+      session.progress.now(`${where}: ${rate.toFixed(0)} requests/s, restart ${restart} of ${STARTS}`);
       return tryRate(session, { ...game, scenario: atRate(scenario, rate, slo) }, rate, slo);
     },
     slice.goodput,
@@ -98,7 +98,7 @@ async function searchAt(session: Session, game: Game, slo: Slo, before: Bracket 
 
 const MOST_CONNECTIONS = 2_000;
 
-/** Enough connections that an answer within the promise delays no later send, few that sends stay even. */
+/** Enough connections that an answer within the limit delays no later send; few enough that sends stay evenly spaced. */
 const atRate = (scenario: Scenario, rate: number, { limitMs }: Slo): Scenario => ({
   ...scenario,
   rate,
@@ -112,7 +112,7 @@ async function tryRate(session: Session, game: Game, rate: number, slo: Slo): Pr
   return judge(slice, steps.length > 0 ? steps : [slice], slo);
 }
 
-/** @param of whose latency the promise is: of a sequence, each of its steps keeps it */
+/** @param of slices that must all meet the latency limit: the slice itself, or each step of a sequence */
 function judge(slice: Slice, of: readonly Slice[], { percentile, limitMs }: Slo): Trial {
   const field = ({ 50: "p50Ms", 90: "p90Ms", 99: "p99Ms", 99.9: "p999Ms" } as const)[percentile];
   const slow = of.toSorted((a, b) => b[field] - a[field])[0] as Slice;
@@ -121,7 +121,7 @@ function judge(slice: Slice, of: readonly Slice[], { percentile, limitMs }: Slo)
   if (slow[field] >= limitMs) {
     const where = slow.step === null ? "" : ` of ${slow.endpoint} ${slow.step}`;
     const meanwhile = isStarved
-      ? `, while the host or others had ${((slice.taken ?? 0) * 100).toFixed(0)} % of the cores' time`
+      ? `, while the host or other processes used ${((slice.taken ?? 0) * 100).toFixed(0)} % of the CPU`
       : "";
     return { kept, why: `p${percentile}${where} was ${slow[field].toFixed(1)} ms${meanwhile}` };
   }

@@ -7,25 +7,25 @@ import { withTargets } from "./restart.ts";
 import type { Session } from "./session.ts";
 import type { Target } from "./targets/target.ts";
 
-/** One start of one target; null for what cannot be seen or done here. */
+/** One restart of one target; a value is null if it cannot be measured here. */
 export interface Idle {
   readonly name: string;
-  /** Resident memory before the first request but those that ask whether it is up. */
+  /** Resident memory before the first request, not counting the polls until the server was up. */
   readonly rssBytes: number | null;
-  /** More memory with 1,000 connections that each have asked once. */
+  /** Memory added by 1,000 connections that each sent one request. */
   readonly perThousandBytes: number | null;
-  /** CPU time ÷ time with these connections open and nothing asked. */
+  /** CPU time ÷ elapsed time, while these connections are open and send nothing. */
   readonly cpu: number | null;
   readonly startupMs: number | null;
 }
 
-/** Memory that the very first requests need does not count. */
+/** Connections before the baseline, because memory for the very first requests must not count. */
 const FIRST = 100;
 const CONNECTIONS = 1_000;
 const SETTLE_MS = 500;
 const REST_SECONDS = 3;
 
-/** @param path that is asked once on each connection */
+/** @param path requested once on each connection */
 export const idleOf = (session: Session, spec: TargetSpec, path: string): Promise<Idle> =>
   withTargets(session, [spec], ([target]) => atRest(target as Target, path));
 
@@ -55,7 +55,7 @@ async function atRest({ name, url, clocks, startupMs }: Target, path: string): P
   }
 }
 
-/** @returns keep-alive connections that each had one answer. */
+/** @returns keep-alive connections, each after its first answer. */
 function open({ hostname, port, host }: URL, path: string, length: number): Promise<Socket[]> {
   const request = `GET ${path} HTTP/1.1\r\nHost: ${host}\r\n\r\n`;
   return Promise.all(

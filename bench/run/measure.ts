@@ -1,4 +1,4 @@
-/** Restart after restart, until it is enough: the time of a run is over, or two targets are decided. */
+/** Measures restart after restart, until the time of the run is over or the comparison of two targets is decided. */
 import { failuresOf } from "../judge/gate.ts";
 import { type Outcome, outcomesOf } from "../judge/outcomes.ts";
 import { shareOf } from "../judge/statistics.ts";
@@ -6,16 +6,16 @@ import type { Scenario } from "../plan/plan.ts";
 import { lookAtMachine, measureRestart } from "./restart.ts";
 import { lastRestart, type Session } from "./session.ts";
 
-/** Fewer restarts have no interval. */
+/** Fewer restarts give no interval. */
 const LEAST_RESTARTS = 2;
 
-/** When a run is over, and what is done as it goes on. */
+/** When a run ends, and what it calls before that. */
 export interface Until {
-  /** Its time limit, all sessions of the run together. */
+  /** Time limit for all sessions of the run together. */
   readonly seconds: number;
   /** Scenarios that are not decided yet; all if absent. */
   readonly open?: () => readonly Scenario[];
-  /** After each restart. */
+  /** Called after each restart. */
   readonly after?: () => void;
 }
 
@@ -33,7 +33,7 @@ export async function measure(session: Session, { seconds, open, after }: Until)
     if (scenarios.length === 0 || isOver) break;
     const begun = spent();
     try {
-      // A restart that was interrupted keeps its number and what it has.
+      // An interrupted restart keeps its number and its data; the next restart gets a new number.
       await measureRestart(session, 1 + lastRestart(session), scenarios);
       await lookAtMachine(session, manifest.restarts);
     } finally {
@@ -46,22 +46,22 @@ export async function measure(session: Session, { seconds, open, after }: Until)
   }
 }
 
-/** When it is enough. */
+/** When a comparison stops. */
 export interface Deciding {
   readonly limitSeconds: number;
-  /** Whether an endpoint needs no more restarts; when it is different or equivalent, if absent. */
+  /** Whether a scenario needs no more restarts; by default if it is different or equivalent. */
   readonly isDecided?: (one: Outcome) => boolean;
-  /** Whether one endpoint decides for all. */
+  /** Whether this one outcome decides the whole comparison. */
   readonly isEnough?: (one: Outcome) => boolean;
-  /** How many intervals are to hold at once, with 95 %. */
+  /** Number of intervals that must all hold together, with 95 % confidence. */
   readonly family?: number;
-  /** Whether failed requests, or a target that is gone, end it. */
+  /** Whether a failed request, or a target that no longer answers, ends the comparison. */
   readonly mustAnswer?: boolean;
 }
 
 const isNotUndecided = ({ state }: Outcome): boolean => state !== "undecided";
 
-/** @param session of a plan with just these targets: the first, the second, and perhaps its copy. */
+/** @param session its plan has exactly these targets: the first, the second, and optionally a copy of the second. */
 export async function compareUntilDecided(
   session: Session,
   { limitSeconds, isDecided = isNotUndecided, isEnough = () => false, family = 1, mustAnswer = false }: Deciding,

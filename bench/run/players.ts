@@ -1,4 +1,4 @@
-/** Loads a server at one scenario: by a generator that is paused between windows, or by one that runs for each window. */
+/** Loads a server in one scenario, with one generator that is paused between windows or with a new generator for each window. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { isSequence, WORKLOADS } from "../ask/endpoints.ts";
 import { pinned } from "../host/cores.ts";
@@ -27,31 +27,31 @@ export interface Player {
 export interface Seen extends Pick<Turns, "requests" | "errors" | "failed" | "restUsPerSecond"> {
   /** Connections that the server closed. */
   readonly closed: number;
-  /** What a window's work is divided by. */
+  /** A window's work ÷ this = its requests. */
   readonly workPerRequest: number;
 }
 
-/** Enough that a request costs what it does with more (with half as many the cheapest is 3 % dearer), few enough that a pause is short. */
+/** Enough that more connections do not lower the cost (32 raise that of the cheapest server by 3 %); few enough for a short pause. */
 const TURN_CONNECTIONS = 64;
-/** A window is so many times as long as answers take under load, if a server waits for something longer; within limits. */
+/** Length of a window ÷ latency under load, within the limits below; WAITING_LATENCIES if the server waits for something. */
 const WINDOW_LATENCIES = 1;
 const WAITING_LATENCIES = 4;
 const LEAST_WINDOW_MS = 25;
 const MOST_WINDOW_MS = 2_000;
-/** All windows of a round together: Node closes connections that are idle for 5 s. */
+/** Limit for all windows of a round together, because Node closes connections that are idle for 5 s. */
 const MOST_ROUND_MS = 4_000;
-/** Over a line, or if the clocks of its processes cannot be read. */
+/** Shortest window if the CPU clocks of the server's processes cannot be read, e.g. on another machine. */
 const DISTANT_WINDOW_MS = 1_000;
-/** Longer than any pause: what is in flight then would count as an error. */
+/** Longer than any pause, because a request in flight must not time out during a pause. */
 const TIMEOUT = "60s";
 /** Longer than any scenario. */
 const FOREVER_SECONDS = 3_600;
-/** A server that waits for something rests meanwhile; one that answers sooner has computed. */
+/** A server whose latency without load is at least this waits for something and is idle meanwhile; a faster one computes. */
 const WAITING_MS = 2;
-/** Requests on each connection before the first window, at least: all are open then. */
+/** Minimum requests per connection before the first window, so that all connections are open. */
 const FIRST_REQUESTS = 3;
 
-/** The server, and what it is asked. */
+/** One server in one scenario of one restart. */
 export interface Game {
   readonly restart: number;
   readonly scenario: Scenario;
@@ -75,7 +75,7 @@ async function startPaused(session: Session, game: Game): Promise<Player> {
   }
 }
 
-/** Opens all connections, and tries a window. */
+/** Opens all connections, and finds the length of the windows by trying one. */
 async function playWith(
   session: Session,
   { scenario, target }: Game,
@@ -97,7 +97,7 @@ async function playWith(
   const key = `${target.name} ${scenario.name}`;
   const windowMs = session.windowMs.get(key) ?? (await windowFor(session, turn, { connections, size, unloadedMs }));
   session.windowMs.set(key, windowMs);
-  /** CPU time between windows. */
+  /** CPU time (µs) and elapsed time (ms) between windows. */
   const rest = { us: 0, ms: 0 };
   const now = () => clocks && { us: clocks.all.cpuUs(), ms: performance.now() };
   let since: ReturnType<typeof now> = null;
@@ -133,7 +133,7 @@ async function endOf(
   const seen = isByK6 ? k6.toLoad(output) : fortio.toLoad(output, { connections: output.NumThreads });
   const { requests, errors, failed = {}, sockets, sentPerRequest } = seen;
   const key = sizeKey(target, endpoint);
-  // Of encrypted bytes only their number tells how long a request is.
+  // With TLS, only the total of sent bytes tells the size of a request.
   if (isEncrypted(target) && requests > 0 && Number.isFinite(bytes)) session.sizes.set(key, bytes / requests);
   if (sentPerRequest && !session.sizes.has(key)) session.sizes.set(key, sentPerRequest);
   // The generator itself closes a connection whose request failed.
@@ -155,7 +155,7 @@ async function windowFor(
   return Math.max(least, Math.min(most, wanted));
 }
 
-/** Bytes of a request that is encrypted or a transaction, guessed until its generator has counted the requests. */
+/** Assumed size of a request with TLS or by k6, until its generator has counted the requests. */
 const GUESSED_BYTES = 250;
 
 const sizeAt = ({ sizes }: Session, target: Target, endpoint: string): number =>
@@ -191,16 +191,16 @@ async function startGenerator(
   return startPausable(pinned(on, command), asked.url, {});
 }
 
-/** Open connections are not waited for longer. */
+/** Longest wait until all connections are open. */
 const MOST_OPENING_MS = 20_000;
 
-/** How much a server is to answer, whichever comes first. */
+/** A warm-up ends at the first of these limits. */
 export interface Warming {
   readonly requests: number;
   readonly mostMs: number;
 }
 
-/** Lets a generator run until its connections are open and so many requests are sent, or the time is up. @param size bytes of a request */
+/** Waits until a generator has opened its connections and sent `requests`, at most `mostMs`. @param size bytes of a request */
 async function answered(
   { signal }: Session,
   generator: Pausable,
@@ -218,7 +218,7 @@ async function answered(
 
 const AGENTS_WARM_SECONDS = 0.5;
 
-/** Has a server answer the requests of its warm-up at an endpoint. */
+/** Warms up a server at an endpoint. */
 export async function warmAt(session: Session, target: Target, endpoint: string, warming: Warming): Promise<void> {
   const { agents } = session.manifest.plan;
   const { requests, mostMs } = warming;
@@ -236,14 +236,14 @@ export async function warmAt(session: Session, target: Target, endpoint: string,
   }
 }
 
-/** Of warm-up per request: heavier requests, of which fewer are enough, are not waited for longer. */
+/** Time limit of a warm-up per planned request: heavier requests need fewer, so the limit may cut them off. */
 const WARM_MS = 0.12;
-/** Part of the warm-up of other endpoints than the first. */
+/** Share of the full warm-up for endpoints other than the first. */
 const OTHERS = 0.3;
 
 /**
- * Every server answers at every route, one server after the other, so that what an endpoint costs does not depend on which
- * others were measured before. On the cores where it is measured: after a warm-up on more of them, V8 compiles again.
+ * Warms up every server at every route, one server after the other, so that the cost of an endpoint does not depend on the
+ * endpoints measured before it. Uses only the measured cores, because after a warm-up on more cores V8 compiles again.
  */
 export async function warmAll(session: Session, targets: readonly Target[]): Promise<void> {
   const { warmRequests } = session.manifest.plan.amount;
@@ -256,7 +256,7 @@ export async function warmAll(session: Session, targets: readonly Target[]): Pro
   }
 }
 
-/** Of ours one endpoint of each route, and what others are asked; with the part of the warm-up that each has. */
+/** @returns endpoints with their share of the warm-up: one per route and the user's own for a matrix server, else all of the run. */
 function routesOf(plan: Plan, { identity }: Target): (readonly [endpoint: string, part: number])[] {
   const { warmed, endpoints: usual } = WORKLOADS[plan.workload];
   const asked = endpointsOf(plan);
@@ -265,7 +265,7 @@ function routesOf(plan: Plan, { identity }: Target): (readonly [endpoint: string
   return [...Object.entries(warmed), ...others.map((endpoint) => [endpoint, OTHERS] as const)];
 }
 
-/** A generator that cannot be paused, as at a fixed rate or on another machine: each window is a slice. */
+/** For a generator that cannot be paused (fixed rate, or on another machine): each window is a slice. */
 async function startRuns(session: Session, game: Game): Promise<Player> {
   const { scenario, target } = game;
   const { soloSeconds } = session.manifest.plan.amount;

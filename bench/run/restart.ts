@@ -1,4 +1,4 @@
-/** One restart: every server is started, warmed, and takes its turns at each scenario; then a slice of each alone. */
+/** One restart: starts and warms up every server; in each scenario, plays the rounds of windows, then a slice of each server. */
 import { UsageError } from "../../shared/errors.ts";
 import { isSequence, WORKLOADS } from "../ask/endpoints.ts";
 import type { TargetSpec } from "../ask/targets.ts";
@@ -18,7 +18,7 @@ import { readIdentity, type Target } from "./targets/target.ts";
 import { attach } from "./targets/url.ts";
 import type { Played } from "./turns.ts";
 
-/** Before the first restart and after each, while nothing is loaded. */
+/** Measures the machine's speed before the first restart and after each one, while nothing is loaded. */
 export async function lookAtMachine({ manifest, progress, signal }: Session, restart: number): Promise<void> {
   progress.now(`restart ${restart}: machine speed`);
   const seen = await takeFingerprint(manifest.cores, signal);
@@ -43,15 +43,15 @@ export async function measureRestart(session: Session, restart: number, scenario
   manifest.restarts++;
 }
 
-/** The order of starts: few targets rotate, many are shuffled. The one that is started first is a little dearer. */
+/** Start order: up to three targets rotate, more are shuffled, because the target that starts first costs a little more. */
 const inTurn = <T>({ seed }: Plan, restart: number, all: readonly T[]): T[] =>
   all.length <= 3
     ? [...all.slice(restart % all.length), ...all.slice(0, restart % all.length)]
     : randomOf(seed, -restart).shuffle(all);
 
 /**
- * All targets up and checked, then all down, whatever happens.
- * @param restart the second and later ones go on without a target that does not start
+ * Starts and checks all targets, calls `use`, and stops all targets, also after an error.
+ * @param restart from the second one on, a target that does not start is left out
  */
 export async function withTargets<T>(
   session: Session,
@@ -82,7 +82,7 @@ async function stop(session: Session, target: Target): Promise<void> {
   await target.stop();
 }
 
-/** Starts a target, or attaches to one that runs, and asks it each endpoint once. */
+/** Starts a target, or attaches to a running one, and checks each endpoint. */
 async function startTarget(session: Session, spec: TargetSpec): Promise<void> {
   const { manifest, signal } = session;
   const { plan } = manifest;
@@ -110,7 +110,7 @@ async function startOf(session: Session, spec: TargetSpec): Promise<Target> {
   return session.start(spec, cores, signal, await session.stores.open(spec.env, cores));
 }
 
-/** Servers close connections that are idle for longer, Node after 5 s: until all generators run, those that do get a window now and then. */
+/** While generators start, those that run already get a window this often, because servers close idle connections (Node after 5 s). */
 const MOST_REST_MS = 2_000;
 
 type At = Omit<Game, "target">;
@@ -132,7 +132,7 @@ async function measureScenario(session: Session, at: At): Promise<void> {
         since = session.now();
       }
     }
-    now("turns");
+    now("rounds");
     const played = await playRounds(session, at, players);
     await keepTurns(session, at, played);
     const sliced = slicedAs(session, scenario, played);
@@ -142,13 +142,13 @@ async function measureScenario(session: Session, at: At): Promise<void> {
       await attempt(session, { restart, scenario: sliced, target }, solo);
     }
   } finally {
-    // What was interrupted, or failed, leaves no generator, and nothing that one has created.
+    // Also after an error or Ctrl-C: no generator stays, and no content item that a generator created.
     await Promise.all(players.map((player) => player.end().catch(() => {})));
   }
   session.save();
 }
 
-/** A scenario at the rate of its slices, which stays the same in all restarts. */
+/** A scenario at the fixed rate of its slices (`latencyAt` × throughput of the slowest server), the same in all restarts. */
 function slicedAs({ manifest: { plan }, rates, sizes }: Session, scenario: Scenario, played: Rounds): Scenario {
   if (plan.latencyAt === undefined) return scenario;
   const answered = played.players.map(({ target }) => {
@@ -163,10 +163,10 @@ function slicedAs({ manifest: { plan }, rates, sizes }: Session, scenario: Scena
   return { ...scenario, rate };
 }
 
-/** A server that fails a larger part of its requests gets no further step of a ladder. */
+/** A server that fails a larger share of its requests skips the higher connection counts. */
 const MOST_ERRORS = 0.01;
 
-/** Whether a target could not answer fewer connections in the same restart. */
+/** Whether a target failed with fewer connections in the same restart. */
 const hasFailed = ({ slices }: Session, { restart, scenario: { endpoint, level } }: At, name: string): boolean =>
   level?.unit === "connections" &&
   slices.some(
@@ -178,7 +178,7 @@ const hasFailed = ({ slices }: Session, { restart, scenario: { endpoint, level }
       one.errors > MOST_ERRORS * one.requests,
   );
 
-/** @returns null if the target is gone, which is then left out. @throws any other failure */
+/** @returns null if the target no longer answers; the run then leaves it out. @throws any other failure */
 async function attempt<T>(
   session: Session,
   game: Game,
@@ -192,7 +192,7 @@ async function attempt<T>(
   }
 }
 
-/** Whether a target no longer answers; it is then named and left out, and the others go on. @throws UsageError if there are none */
+/** Whether a target no longer answers. If so, reports it and leaves it out. @throws UsageError if no target is left */
 async function isGone(session: Session, { restart, scenario, target }: Game): Promise<boolean> {
   const { manifest, progress, signal } = session;
   const ask = () =>
@@ -210,20 +210,20 @@ async function isGone(session: Session, { restart, scenario, target }: Game): Pr
   return true;
 }
 
-/** Fewer rounds than this say too little; more are worth less than another restart. */
+/** Fewer rounds are too imprecise; more rounds are worth less than another restart. */
 const LEAST_ROUNDS = 6;
 const MOST_ROUNDS = 20;
 
-/** The first rounds, in which caches and compilers come to what is asked now, do not count. */
+/** Share of the rounds that come first and do not count, because caches and compilers still adapt to the endpoint. */
 const FIRST_PART = 0.25;
-/** Rounds go on until levels are known to about so much, ln scale: collectors and compilers burst into windows of light requests. */
+/** Rounds go on until the standard error of a level is about this (ln scale), because garbage collection and JIT disturb short windows. */
 const ENOUGH = 0.025;
 
 interface Rounds {
   readonly players: readonly Player[];
-  /** What each did, by its name. */
+  /** Of each round: target name -> its window. */
   readonly rounds: readonly ReadonlyMap<string, Played>[];
-  /** How many of them do not count. */
+  /** Number of first rounds that do not count. */
   readonly first: number;
 }
 
@@ -257,7 +257,7 @@ const costsOf = (rounds: Rounds["rounds"], players: readonly Player[]) =>
     }),
   );
 
-/** One window for each. One that is gone is taken out of `players`, and its windows with it. */
+/** Plays one window of each player. Removes a player, with its windows, from `players` if its target no longer answers. */
 async function playRound(
   session: Session,
   at: At,
@@ -276,7 +276,7 @@ async function playRound(
   return round;
 }
 
-/** Says what failing answers are, once for each target and scenario. */
+/** Reports failed requests, once per target and scenario. */
 async function remarkFailures(session: Session, game: Game, { requests, errors, failed }: Seen): Promise<void> {
   const { target, scenario } = game;
   const statuses = Object.entries(failed).map(([status, n]) => `${status} × ${n}`);
@@ -290,7 +290,7 @@ async function remarkFailures(session: Session, game: Game, { requests, errors, 
 async function keepTurns(session: Session, at: At, { players, rounds, first }: Rounds): Promise<void> {
   const { manifest, results } = session;
   const all: Window[] = [];
-  // At once, because the last would have lost its connections until it is its turn.
+  // All at once, because the last generator would lose its idle connections while it waits.
   const ends = await Promise.all(players.map(async (player) => ({ ...player, seen: await player.end() })));
   for (const { target, windowMs, seen } of ends) {
     const { closed, workPerRequest, ...counted } = seen;

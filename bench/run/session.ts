@@ -24,10 +24,10 @@ import { askedAt } from "./targets/answers.ts";
 import { start } from "./targets/local.ts";
 import type { Target } from "./targets/target.ts";
 
-/** What runs now, and what is to be said; how that is shown is not a matter of the run. */
+/** Shows the progress and the messages of a run. */
 export interface Progress {
   now(what: string): void;
-  /** @param seconds of the run that are behind us */
+  /** @param seconds of the run so far */
   at(seconds: number): void;
   /** Prints a line that stays. */
   say(line: string): void;
@@ -36,7 +36,7 @@ export interface Progress {
   stop(): void;
 }
 
-/** Says a remark about the run, unless one that begins with `about` was said before. */
+/** Prints and keeps a remark about the run, unless there is one already that begins with `about`. */
 export function remark({ manifest, progress }: Session, about: string, text: string): void {
   if (manifest.remarks.some((one) => one.startsWith(about))) return;
   manifest.remarks.push(text);
@@ -57,25 +57,25 @@ export interface Session extends AsyncDisposable {
   readonly windows: Window[];
   /** Loads a server at an endpoint: by a fortio or k6 process, or from several machines. */
   readonly load: (target: Target, endpoint: string, options: LoadOptions) => Promise<Load>;
-  /** Starts a server of this machine, and what plays with it. A simulation has its own, and its own clock, in ms. */
+  /** Start, load and warm up a server of this machine, and tell the time in ms. A simulation replaces these four. */
   readonly start: typeof start;
   readonly player: typeof startPlayer;
   readonly warm: typeof warmAt;
   readonly now: () => number;
-  /** Where servers in containers run, from the first of them on. */
+  /** Runs servers in containers; null until the first one starts. */
   engine: Engine | null;
-  /** Where servers keep content items, from the first of them on. */
+  /** Makes the servers' stores of content items; null until a server needs one. */
   stores: Stores | null;
   up: readonly Target[];
   /** Target and endpoint -> bytes of one request. */
   readonly sizes: Map<string, number>;
-  /** Target and scenario -> length of their windows. */
+  /** Target and scenario -> length of a window. */
   readonly windowMs: Map<string, number>;
-  /** Scenario -> requests per second of its slices, if the plan has them at a part of what is answered. */
+  /** Scenario -> fixed rate of its slices in requests/s, if the plan has `latencyAt`. */
   readonly rates: Map<string, number>;
 }
 
-/** What a run keeps open until it ends, besides its targets; `await using` does it at the end of a block. */
+/** Closes what a run keeps open besides its targets; `await using` calls this at the end of a block. */
 export async function closeSession(session: Session): Promise<void> {
   const { progress, engine, stores } = session;
   Object.assign(session, { engine: null, stores: null });
@@ -83,7 +83,7 @@ export async function closeSession(session: Session): Promise<void> {
   await Promise.all([engine?.close(), stores?.close()]);
 }
 
-/** @returns the number of the last restart that something is known of, 0 before the first. */
+/** @returns the number of the last restart that has data, 0 before the first. */
 export const lastRestart = ({ slices, windows }: Pick<Session, "slices" | "windows">): number =>
   [...slices, ...windows].reduce((last, { restart }) => Math.max(last, restart), 0);
 
@@ -124,7 +124,7 @@ export async function newSession(
   return sessionOf({ manifest, results, slices: [], windows: [], progress, signal });
 }
 
-/** @throws UsageError if a run cannot be gone on with here: rows of other hosts or protocols must not be mixed. */
+/** @throws UsageError if the run cannot be resumed here, because rows of different hosts or protocols must not be mixed. */
 export function resumeSession(
   run: string,
   results: string,
@@ -132,18 +132,18 @@ export function resumeSession(
   show: (plan: Plan) => Progress,
 ): Session {
   checkResults(results);
-  const file = runFile(results, run, "json"); // one that is published is not gone on with
+  const file = runFile(results, run, "json"); // a published run cannot be resumed
   const manifest = existsSync(file) && manifestOf(results, run);
   if (!manifest) {
     throw new UsageError(`--resume ${run}: there is no ${file}; ./bench.sh report --list has the runs`);
   }
   if (manifest.protocol !== PROTOCOL || manifest.host !== hostname()) {
     throw new UsageError(
-      `run ${run} is of protocol ${manifest.protocol} on ${manifest.host}, this is protocol ${PROTOCOL} on ${hostname()}: start a new run`,
+      `--resume ${run}: it has protocol ${manifest.protocol} on host ${manifest.host}, this is protocol ${PROTOCOL} on host ${hostname()}: start a new run`,
     );
   }
   if (Object.keys(manifest.capacities).length > 0)
-    throw new UsageError(`--resume ${run}: that run searched with --slo, which cannot go on: start a new one`);
+    throw new UsageError(`--resume ${run}: a run with --slo cannot be resumed: start a new run`);
   const [slices, windows] = [readSlices(results, run), readWindows(results, run)];
   return sessionOf({ manifest, results, slices, windows, progress: show(manifest.plan), signal });
 }
@@ -153,7 +153,7 @@ function sessionOf(
 ): Session {
   const { manifest, results, signal } = known;
   const sizes: Session["sizes"] = new Map();
-  // This process reads clocks and pauses generators: it must not take the servers' time.
+  // This process reads clocks and pauses generators, so it must not run on the servers' cores.
   if (manifest.cores) moveTo(manifest.cores.generator, process.pid);
   return {
     ...known,
@@ -175,10 +175,10 @@ function sessionOf(
   };
 }
 
-/** A fortio or k6 process for each load, or agents. */
+/** Loads with one fortio or k6 process per call, or with the agents. */
 function generatorOf({ plan, cores }: Manifest, sizes: Session["sizes"], signal: AbortSignal): Session["load"] {
   const found = plan.agents.length > 0 ? findAgents(plan.agents, signal) : null;
-  found?.catch(() => {}); // said when the first load asks for them
+  found?.catch(() => {}); // the first load reports it
   return async (target, endpoint, options) => {
     const on = cores?.generator;
     if (isSequence(plan.workload, endpoint)) {

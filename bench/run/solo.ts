@@ -14,21 +14,20 @@ import { isStartedHere, type Target } from "./targets/target.ts";
 import { type Played, readClocks } from "./turns.ts";
 import { type Usage, watch, watchCores } from "./usage.ts";
 
-/** Part of the time of a slice in which all of several agents must have run. */
+/** Minimum share of a slice during which all agents ran together. */
 const LEAST_OVERLAP = 0.95;
-/** Sends of each connection at a fixed rate, at least: fortio spaces them by their number. */
+/** Minimum sends per connection at a fixed rate, because fortio derives their spacing from their number. */
 const LEAST_SENDS = 4;
 
-/** Few enough that each connection sends several times. */
+/** @returns so few connections that each sends LEAST_SENDS times. */
 const connectionsAt = (rate: number, most: number, seconds: number): number =>
   Math.max(1, Math.min(most, Math.floor((rate * seconds) / LEAST_SENDS)));
 
-/** One slice, and what its database and pooler used meanwhile. */
+/** One slice, and the CPU time that database and pooler used for it. */
 export interface Solo extends Pick<Played, "databaseUs" | "poolerUs"> {
   readonly slice: Slice;
 }
 
-/** @param seconds the plan's, if absent; likewise what the scenario says */
 export async function solo(
   session: Session,
   game: Game,
@@ -38,7 +37,7 @@ export async function solo(
   const { target } = game;
   const { rate, endpoint, connections: most } = game.scenario;
   const { unloadedMs = null } = manifest.calibration[target.name]?.[endpoint] ?? {};
-  // 100 to 1,000 of the finest buckets from 0 to a latency under load, which is above the unloaded one.
+  // 100 to 1,000 of the finest buckets lie between 0 and the latency without load; latencies under load are higher.
   const resolutionSeconds = 10 ** Math.floor(Math.log10(Math.max(unloadedMs ?? 0, 1) / 1e5));
   const connections = rate === null ? most : connectionsAt(rate, most, seconds);
   const options = { connections, seconds, rate: rate ?? undefined, resolutionSeconds };
@@ -73,11 +72,11 @@ export async function solo(
 interface Loaded {
   readonly load: Load;
   readonly usage: Usage;
-  /** Part of the time in which the host or other processes had the cores of server or generator; null if that cannot be seen. */
+  /** Share of CPU that the host or other processes took from the server's or generator's cores; null if unknown. */
   readonly taken: number | null;
 }
 
-/** @throws UsageError if several agents do not load a target at the same time, three times in a row. */
+/** @throws UsageError if the agents do not load the target at the same time in any of three tries. */
 async function loaded(session: Session, target: Target, endpoint: string, options: LoadOptions): Promise<Loaded> {
   const { cores } = session.manifest;
   for (const _ of [1, 2, 3]) {
@@ -105,7 +104,7 @@ function keep({ manifest, results, slices }: Session, slice: Slice, load: Load):
   appendSlices(results, kept);
   slices.push(...kept);
   manifest.seconds.loaded += slice.seconds;
-  // Rates that a search tries are not the plan's.
+  // Histograms hold only the plan's rates, not those that a search tries.
   const isPlanned = manifest.plan.scenarios.some((one) => one.name === scenario && one.rate === slice.targetRate);
   if (!isPlanned || slice.verdict === "starved") return;
   manifest.histograms[name] ??= {};
@@ -128,11 +127,11 @@ const seenBy = ({ requests, errors, averageMs, maxMs, percentilesMs }: StepLoad,
   maxMs,
 });
 
-/** Name and version of what a server is made of, as far as it says them. */
+/** Name and version of a runtime or framework; null if the server does not report it. */
 const version = (of: { name: string; version: string | null } | undefined) =>
   of ? [of.name, of.version].join(" ").trim() : null;
 
-/** A slice but for its verdict, its connections and what its database waited for. */
+/** A slice without its verdict, its connections and the waits in its database. */
 function sliceOf({ manifest, slices }: Session, game: Game, { load, usage, taken }: Loaded) {
   const { restart, scenario, target } = game;
   const { identity, spec } = target;

@@ -1,16 +1,16 @@
-/** Turns: one server at a time is loaded for a window, all of them within a second or two, in random order, again and again. */
+/** Windows: one server at a time is loaded, all servers within a second or two, in random order, round after round. */
 import { setTimeout as sleep, setImmediate as yieldOnce } from "node:timers/promises";
 import type { Meter } from "../host/meter.ts";
 import type { Window } from "../keep/slices.ts";
 import type { Pausable } from "../load/pausable.ts";
 
-/** What one server did in one window, until what was in flight was answered. */
+/** What one server did in one window, which ends when the requests in flight are answered. */
 export interface Played extends Pick<Window, "seconds" | "cpuUs" | "databaseUs" | "poolerUs"> {
-  /** What was asked, in the unit of its player: bytes or requests. */
+  /** Amount sent, in the unit of its player: bytes or requests. */
   readonly work: number;
 }
 
-/** Clocks of all that works for a server, and of parts of that; null if it has no such part. */
+/** CPU clocks of a server with its database and pooler, and of each alone; null if it has no such part. */
 export interface Clocks {
   readonly all: Meter;
   readonly server: Meter;
@@ -18,7 +18,7 @@ export interface Clocks {
   readonly pooler: Meter | null;
 }
 
-/** Reads clocks. @returns what reads how far they have moved since, µs; null for those that there are not */
+/** Reads CPU clocks. @returns a function that tells the CPU time since then, µs; null for clocks that do not exist */
 export function readClocks(clocks: Clocks | null) {
   const read = () => [clocks?.all, clocks?.database, clocks?.pooler].map((meter) => meter?.cpuUs() ?? null);
   const before = read();
@@ -35,13 +35,13 @@ export interface Turn {
   readonly generator: Pausable;
   /** Null if its processes cannot be seen. */
   readonly clocks: Clocks | null;
-  /** What it says itself that it has used, µs, if its processes cannot be seen. */
+  /** Asks the server for its CPU time, µs, if its processes cannot be seen. */
   readonly tell: (() => Promise<number | null>) | null;
-  /** How long it may rest and yet have something in flight, ms: it waits for something. */
+  /** How long the server may be idle with requests in flight, because it waits for something, ms. */
   readonly quietMs: number;
 }
 
-/** Loads it for a window, and waits until it rests. */
+/** Loads a server for one window, and waits until it is idle. */
 export async function playWindow({ generator, clocks, tell, quietMs }: Turn, windowMs: number): Promise<Played> {
   const told = await tell?.();
   const used = readClocks(clocks);
@@ -62,13 +62,13 @@ export async function playWindow({ generator, clocks, tell, quietMs }: Turn, win
   };
 }
 
-/** A server that spins, or works at rest, is not waited for longer than so many windows. */
+/** Longest wait in windows, because a server that spins, or works without requests, is never idle. */
 const MOST_WINDOWS = 3;
 const LEAST_WAIT_MS = 100;
 
 /**
- * Waits until what was in flight is answered: until no thread of a server has run at two looks in a row, or for `quietMs`.
- * @returns when it ran last, by performance.now()
+ * Waits until the requests in flight are answered: no thread ran in two checks in a row and for `quietMs`. If the server
+ * has no clocks, waits for `quietMs`. @returns when it ran last, by performance.now()
  */
 async function rested(clocks: Clocks | null, quietMs: number, windowMs: number): Promise<number> {
   const since = performance.now();

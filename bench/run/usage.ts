@@ -28,11 +28,11 @@ const UNSEEN = Object.fromEntries(FIELDS.map((field) => [field, null])) as Reado
   Record<(typeof FIELDS)[number], null>
 >;
 
-/** Requests of a slice, and the one that each connection asks before it. */
+/** Requests of a slice, plus the one that each connection sends before it. */
 const asked = ({ requests, sockets }: Load) => requests + sockets;
 
 /**
- * Watches one server during a slice: from outside if its processes can be seen, else its engine is asked, or itself at `GET /`.
+ * Watches one server during a slice: reads its processes if it can see them, else asks its Docker engine, or the server at `GET /`.
  * @returns a function that ends the watch.
  */
 export async function watch({ pid, clocks, read }: Target): Promise<(load: Load) => Promise<Usage>> {
@@ -74,7 +74,7 @@ function watchProcesses(root: number, { all, server, database }: Clocks): (load:
     const after = counts();
     const during = (field: keyof typeof before) => Math.max(0, after[field] - before[field]);
     const perRequest = (count: number) => (asked(load) > 0 ? count / asked(load) : null);
-    // Connections and the first request of each come before the slice, so times are brought to its requests.
+    // Each connection sends one request before the slice; this scales the CPU time to the requests of the slice.
     const part = load.requests / asked(load);
     const ran = [...threadTimes(all.pids())].map(([task, ms]) => ({ task, ms: ms - (threads.get(task) ?? 0) }));
     const collectors = ran.filter(({ task }) => isCollector(task));
@@ -83,7 +83,7 @@ function watchProcesses(root: number, { all, server, database }: Clocks): (load:
     const cpuUsPerRequest = perRequest(during("cpuUs"));
     return {
       cpuUsPerRequest,
-      // What closing them costs comes after it, so that a server at its limit may come out a little above it.
+      // The server closes connections after the slice; that CPU time can bring a server at its limit to a little above 1.
       utilization: Math.min(1, (part * Math.max(busiestMs, during("cpuUs") / 1e3 / cores)) / 1e3 / load.seconds),
       databaseBytes: database && memoryOf(database.pids(), "Pss"),
       rssBytes: memoryOf(server.pids(), "VmRSS"),
@@ -99,17 +99,17 @@ function watchProcesses(root: number, { all, server, database }: Clocks): (load:
   };
 }
 
-/** Two readings of busy time may be off by so much, which is a tenth of a slice of 0.2 s. */
+/** Possible error of the difference of two busy-time readings: a tenth of a slice of 0.2 s. */
 const UNSURE_MS = 2 * TICK_MS;
 
 /**
  * Watches the cores of a run while they are loaded.
- * @param servers that are up, loaded or not
- * @returns a function of the generator's CPU time ÷ time, null if that cannot be seen; it ends the watch and says which
- *   part of the time the host or other processes had the cores: of the servers' or of the generator's cores, whichever is more
+ * @param servers all servers that are up, loaded or not
+ * @returns a function that ends the watch. It takes the generator's CPU time ÷ elapsed time (null if unknown), and returns
+ *   the share of CPU that the host or other processes took: from the servers' or the generator's cores, whichever is more
  */
 export function watchCores(cores: Cores, servers: readonly Target[]): (generatorCpu: number | null) => number {
-  // A server whose CPU time is not seen, or that was not put on its core here, may be on any of these: then nothing can be said of others.
+  // If a server's CPU time is unknown, or it was not started on its core here, its work may look like that of other processes.
   const isSeen = servers.every(({ clocks, startupMs }) => clocks !== null && startupMs !== null);
   const oursMs = () => servers.reduce((sum, { clocks }) => sum + (clocks?.all.cpuUs() ?? 0), 0) / 1e3;
   const since = performance.now();

@@ -40,7 +40,7 @@ const cases: [repo: string, ref: string, message: string][] = [
   ["plain", "HEAD~2", "has no such commit; fetch it first"],
   ["shallow", "HEAD~1", "has no such commit; the clone is shallow: git fetch --unshallow"],
   ["large", "HEAD", "failed 127: install git-lfs"],
-  ["super", "HEAD", "its submodules cannot be had: fatal: transport 'file' not allowed"],
+  ["super", "HEAD", "its submodules cannot be fetched: fatal: transport 'file' not allowed"],
 ];
 for (const [repo, ref, message] of cases)
   test(message, () => expect(() => checkOut(join(folder, repo), [ref])).toThrow(message));

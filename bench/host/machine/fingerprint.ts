@@ -5,14 +5,14 @@ import { readCores } from "../proc.ts";
 
 /** How fast a core is, in nanoseconds; medians, so that short pauses do not count. */
 export interface Speed {
-  /** A turn of four xorshifts. */
+  /** One iteration of four xorshifts. */
   readonly aluNs: number;
   readonly syscallNs: number;
-  /** A call through a pointer that no predictor knows. */
+  /** A call through a pointer that the CPU cannot predict. */
   readonly indirectNs: number;
-  /** A byte there and back over TCP, both ends in one thread. */
+  /** Round trip of one byte over TCP, both ends in one thread. */
   readonly loopbackNs: number;
-  /** A load that waits for the one before, from 256 KiB and from 128 MiB. */
+  /** A memory load that waits for the one before, within 256 KiB and within 128 MiB. */
   readonly cachedNs: number;
   readonly memoryNs: number;
   /** The first write to a page. */
@@ -24,11 +24,11 @@ export interface Fingerprint {
   readonly at: string;
   readonly speed: Speed;
   /**
-   * The ALU loop on all these cores at once ÷ alone. 1: they are cores of their own; towards 2: halves of one, whatever
-   * the virtual machine says they are.
+   * Time of the ALU loop on all these cores at once ÷ on one alone. 1: separate cores; near 2: threads of one core, even if
+   * the virtual machine reports separate cores.
    */
   readonly together: number;
-  /** Part of the time that the host kept these cores from this machine, and that other processes had them. */
+  /** Share of these cores' time that the host took (steal), and that other processes used. */
   readonly stolen: number;
   readonly others: number;
 }

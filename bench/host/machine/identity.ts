@@ -2,7 +2,7 @@ import { cpus, release, type as system, totalmem } from "node:os";
 import { join } from "node:path";
 import { text as contentOf, names } from "../proc.ts";
 
-/** What a machine is, in detail, because two virtual machines of one name may differ. Null or "" if the machine does not say. */
+/** Details of a machine, because two virtual machines of the same type may differ. Null or "" if the machine does not report it. */
 export interface Machine {
   readonly cpu: string | null;
   readonly vendor: string | null;
@@ -26,7 +26,7 @@ export interface Machine {
 
 const FLAGS = "avx2 avx512f erms fsrm pcid invpcid rdtscp constant_tsc nonstop_tsc hypervisor".split(" ");
 
-/** @returns what this machine is; on anything but Linux its processor, kernel and memory only. */
+/** @returns details of this machine; on systems other than Linux only processor, kernel and memory. */
 export function readMachine(): Machine {
   const info = text("/proc/cpuinfo");
   const field = (name: string) => new RegExp(`^${name}\\s*:\\s*(.*)$`, "m").exec(info)?.[1]?.trim() || null;

@@ -26,10 +26,10 @@ static double now(void) {
   return time.seconds * 1e9 + time.nanoseconds;
 }
 
-/* Its end is kept, so that no loop is left out. */
+/* Takes the results, so that no compiler removes a loop. */
 static volatile u64 sink;
 
-/* Four independent chains of xorshift: as many instructions at once as the core can, so that a sibling on the same core shows. */
+/* Four independent chains of xorshift keep a core fully busy, so that another busy thread of the same core slows them. */
 double alu(int turns) {
   u64 a = 1, b = 2, c = 3, d = 4;
   double since = now();
@@ -57,7 +57,7 @@ static u64 f1(u64 x) { return x ^ 3; }
 static u64 f2(u64 x) { return x + 5; }
 static u64 f3(u64 x) { return x ^ 7; }
 
-/* Calls through a pointer in an order that no predictor knows. */
+/* Calls through a pointer, in an order that the CPU cannot predict. */
 double indirect(int turns) {
   u64 (*calls[4])(u64) = {f0, f1, f2, f3};
   u64 x = 88172645463325252UL, sum = 0;
@@ -73,7 +73,7 @@ double indirect(int turns) {
 
 static u64 *memory, memoryBytes, last;
 
-/* Memory in which each cache line names another, in an order that no prefetcher knows; made once for each size. */
+/* Memory in which each cache line holds the index of the next, in an order that the CPU cannot prefetch; new for each new size. */
 static int arrange(u64 bytes) {
   u64 lines = bytes / 64, x = 88172645463325252UL;
   if (memoryBytes == bytes) return 1;
@@ -93,7 +93,7 @@ static int arrange(u64 bytes) {
   return 1;
 }
 
-/* One load that waits for the one before, over so many bytes, from where the last look ended. */
+/* Loads, each of which waits for the one before, within so many bytes; starts where the last call ended. */
 double chase(int bytes, int turns) {
   if (!arrange(bytes)) return -1;
   u64 *lines = memory, at = last;
@@ -115,7 +115,7 @@ double touch(int pages) {
   return ran / pages;
 }
 
-/* A byte there and back over TCP on loopback, both ends in one thread: what the kernel's network costs. */
+/* Round trip of one byte over TCP on loopback, both ends in one thread: the cost of the kernel's network code. */
 double loopback(int turns) {
   struct address address = {2 /* IPv4 */, 0, 0x0100007f, {0}};
   unsigned int length = sizeof address;

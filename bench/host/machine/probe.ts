@@ -1,4 +1,4 @@
-/** Runs on one core and prints how fast it is, as JSON: see fingerprint.ts. With an argument the ALU loop only, for so many ms. */
+/** Runs on one core and prints its speed as JSON: see fingerprint.ts. With an argument, runs only the ALU loop, for so many ms. */
 import { cc } from "bun:ffi";
 import { join } from "node:path";
 
@@ -12,8 +12,8 @@ const { symbols: c } = cc({
 });
 
 /**
- * The median of many short looks, as many as there is time for, at least three: a host that halts the core now and then does
- * not count, one that is slow throughout does.
+ * The median of as many short samples as fit into the time, at least three: short interruptions by the host do not change it,
+ * a core that is slow all the time does.
  */
 function median(milliseconds: number, look: () => number): number {
   const seen: number[] = [];

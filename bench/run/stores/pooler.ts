@@ -1,4 +1,4 @@
-/** A pooler between a server and its Postgres, thrown away with it. */
+/** A pooler between a server and its Postgres, removed with the server. */
 import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,14 +8,14 @@ import { pinned } from "../../host/cores.ts";
 import { freePort } from "../../host/free-port.ts";
 import { guarded, launch, ownFolder, type Server, unprivileged, untilReady } from "./programs.ts";
 
-/** The first versions that keep prepared statements apart unless they are told not to; 1.21 to 1.23 have to be told. */
+/** From 1.24 on, pgbouncer supports prepared statements by default; 1.21 to 1.23 need a setting for it. */
 const GOOD = ">=1.24.0";
 
-/** @returns its version, null if it is not on PATH. */
+/** @returns null if pgbouncer is not on PATH. */
 export const pgbouncerVersion = (): string | null =>
   /PgBouncer (\S+)/.exec(spawnSync("pgbouncer", ["--version"], { encoding: "utf8" }).stdout ?? "")?.[1] ?? null;
 
-/** @throws UsageError if there is none, or one that breaks prepared statements */
+/** @throws UsageError if pgbouncer is missing or breaks prepared statements */
 export function needPgbouncer(version = pgbouncerVersion()): void {
   const remedy = "install version 1.24 or later, or leave +pooler out";
   if (version === null) throw new UsageError(`there is no pgbouncer on PATH: ${remedy}`);
@@ -24,10 +24,10 @@ export function needPgbouncer(version = pgbouncerVersion()): void {
 }
 
 /**
- * Starts pgbouncer on a free port of 127.0.0.1, in transaction mode: a connection of Postgres belongs to a client for one
- * transaction. All else is as it comes (20 connections to Postgres at most), but for how many clients it takes and for the
- * time limit of a statement, which the server's clients would set for each connection.
- * @param database its URL @returns its URL by the pooler @throws UsageError
+ * Starts pgbouncer on a free port of 127.0.0.1, in transaction mode: a client has a Postgres connection for one
+ * transaction. Other settings are the defaults (at most 20 connections to Postgres), except the limit of clients and the
+ * statement timeout, which without a pooler the server's clients set for each connection.
+ * @param database its URL @returns its URL through the pooler @throws UsageError
  */
 export async function startPooler(database: string, cores: string | undefined, signal: AbortSignal) {
   needPgbouncer();

@@ -1,4 +1,4 @@
-/** A PostgreSQL of this run's own, thrown away with its data. */
+/** A PostgreSQL for one run only, removed with its data. */
 import { randomBytes } from "node:crypto";
 import { chmodSync, chownSync, existsSync, globSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, join, resolve } from "node:path";
@@ -10,7 +10,7 @@ import { guarded, launch, ownFolder, run, type Server, type User, unprivileged, 
 export interface Postgres {
   /** postgres://…, with the password; stays the same over restarts. */
   readonly url: string;
-  /** The postmaster, parent of every backend, on Linux; null elsewhere, and while it is stopped. */
+  /** The postmaster, parent of every backend; null while it is stopped, and on systems other than Linux. */
   readonly pid: number | null;
   /** Data and password: while the server is stopped, a template for {@link startPostgres}. */
   readonly folder: string;
@@ -24,29 +24,29 @@ export interface Postgres {
 export interface PostgresOptions {
   /** Cores that it may run on, as `taskset -c` takes them. */
   readonly cores?: string | undefined;
-  /** {@link Postgres.folder} of a stopped server, or a copy of it, to begin with a copy of; else an empty cluster. */
+  /** Data to copy: {@link Postgres.folder} of a stopped server, or a copy of it; if absent, the cluster is empty. */
   readonly data?: string | undefined;
-  /** Ends a start that is under way; what is up is ended by {@link Postgres.stop} only. */
+  /** Cancels a start; only {@link Postgres.stop} ends a server that is up. */
   readonly signal?: AbortSignal | undefined;
-  /** Folders or patterns of folders of `postgres` and `initdb`. */
+  /** Folders, or patterns of folders, that hold `postgres` and `initdb`. */
   readonly search?: readonly string[] | undefined;
 }
 
-/** Where packages put the server's programs, which they often keep from PATH. */
+/** Where packages install the server's programs, often outside PATH. */
 const PACKAGES = [
   "/usr/lib/postgresql/*/bin",
   "/usr/pgsql-*/bin",
   "/opt/homebrew/opt/postgresql*/bin",
   "/usr/local/opt/postgresql*/bin",
 ];
-/** In a server's folder. */
+/** Names in a server's folder. */
 const [DATA, PASSWORD] = ["data", "password"];
 /** macOS may not have C.UTF-8; C sorts the same. */
 const LOCALE = process.platform === "darwin" ? "C" : "C.UTF-8";
 
 /**
- * Starts a PostgreSQL of this machine's programs on a free port of 127.0.0.1, with the settings it comes with: those of
- * durability too. @throws UsageError if there are none, or with what the server said
+ * Starts this machine's PostgreSQL on a free port of 127.0.0.1 with default settings, also for durability.
+ * @throws UsageError if PostgreSQL is not installed, or with what the server said
  */
 export async function startPostgres(options: PostgresOptions = {}): Promise<Postgres> {
   const { cores, data, signal = new AbortController().signal, search } = options;
@@ -103,7 +103,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   }
 }
 
-/** @returns the folder of the server's programs: the first on PATH, or the newest of a package's; null without. */
+/** @returns the folder of the server's programs: the first on PATH, else the newest package; null if there is none. */
 export function findPrograms(
   search: readonly string[] = [...(process.env.PATH ?? "").split(delimiter), ...PACKAGES],
 ): string | null {
@@ -123,10 +123,10 @@ async function makeCluster(programs: string, folder: string, user: User | null, 
   await run([join(programs, "initdb"), ...where, ...how], user, signal);
 }
 
-/** By cp, which is several times as fast as node:fs, and clones if the file system can. */
+/** Uses cp, because it is several times as fast as node:fs, and clones files if the file system can. */
 async function copyCluster(from: string, to: string, user: User | null, signal: AbortSignal): Promise<void> {
   await run(["cp", "-a", `${from}/.`, to], null, signal);
   if (user) await run(["chown", "-R", `${user.uid}:${user.gid}`, to], null, signal);
   chmodSync(join(to, DATA), 0o700);
-  rmSync(join(to, DATA, "postmaster.pid"), { force: true }); // of a server that was killed
+  rmSync(join(to, DATA, "postmaster.pid"), { force: true }); // left by a server that was killed
 }

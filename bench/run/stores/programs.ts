@@ -1,4 +1,4 @@
-/** Programs of a run's own that serve until they are stopped, each with a folder that is removed with it: Postgres, a pooler. */
+/** Servers that a run starts for itself (Postgres, a pooler), each with a folder that is removed when the server stops. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chownSync, readFileSync, rmSync } from "node:fs";
@@ -9,7 +9,7 @@ import { type Ended, lastLine, run as runCommand, start } from "../../host/comma
 import { folderOnDisk } from "../../host/folders.ts";
 
 const READY_MS = 60_000;
-/** How long it may take to end: a shutdown of Postgres writes what is still in memory. */
+/** Time limit of a shutdown, in which Postgres writes to disk what is still in memory. */
 const STOP_MS = 10_000;
 
 /** The user for programs that refuse to run as root. */
@@ -28,7 +28,7 @@ export function unprivileged(): User | null {
   return { uid: Number(uid), gid: Number(gid) };
 }
 
-/** @returns a new folder on a disk. @param kind of what is in it */
+/** @returns a new folder on a disk. @param kind of its content */
 export function ownFolder(kind: string, user: User | null): string {
   const folder = folderOnDisk(kind);
   if (user) chownSync(folder, user.uid, user.gid);
@@ -37,14 +37,14 @@ export function ownFolder(kind: string, user: User | null): string {
 
 export interface Server {
   readonly pid: number;
-  /** What it complained of, when it has ended. */
+  /** Resolves with its error message when it has ended. */
   readonly ended: Promise<string>;
   stop(): Promise<void>;
 }
 
 /**
- * Starts a program, in no folder of this process, to which another user may have no access.
- * @param fast ends it without waiting for its clients
+ * Starts a program in the folder /, because another user may have no access to the folder of this process.
+ * @param fast signal that ends it without waiting for its clients
  */
 export function launch(command: readonly string[], user: User | null, fast: NodeJS.Signals): Server {
   const child = start(command, { user, cwd: "/" });
@@ -58,13 +58,13 @@ export function launch(command: readonly string[], user: User | null, fast: Node
   return { pid: child.pid, ended, stop };
 }
 
-/** The line that says most, or how it ended. */
+/** The last error, else the last line, else the exit code. */
 const complaintOf = ({ code, stderr }: Ended): string => {
   const errors = stderr.split("\n").filter((line) => /\b(error|FATAL|PANIC|DETAIL):/i.test(line));
   return errors.at(-1) || lastLine(stderr) || `it ended by ${code ?? "a signal"}`;
 };
 
-/** Waits until what speaks as Postgres answers. @throws UsageError with what it said */
+/** Waits until a server that speaks the Postgres protocol answers. @throws UsageError with what it said */
 export async function untilReady(name: string, url: string, { ended }: Server, signal: AbortSignal): Promise<void> {
   const deadline = Date.now() + READY_MS;
   while (true) {
@@ -74,7 +74,7 @@ export async function untilReady(name: string, url: string, { ended }: Server, s
       () => true,
       () => false,
     );
-    const ready = await Promise.race([ended, answer]); // another server may have the port
+    const ready = await Promise.race([ended, answer]); // `ended` wins, because another server may answer on the port
     await sql.close({ timeout: 0 });
     if (typeof ready === "string") throw new UsageError(`${name} did not start: ${ready}`);
     if (ready) return;
@@ -84,8 +84,8 @@ export async function untilReady(name: string, url: string, { ended }: Server, s
 }
 
 /**
- * Removes a folder, with the server in it, as soon as this process ends, however it does: a shell waits for the end of a
- * pipe that closes then.
+ * Kills the server and removes its folder as soon as this process ends, even by SIGKILL: a shell waits until the pipe from
+ * this process closes.
  */
 export function guarded(folder: string): { watch(pid: number | null): void; release(): Promise<void> } {
   const remove = `for i in 1 2 3 4 5 6 7 8 9; do rm -rf "$0" && break; sleep 0.2; done`;
@@ -105,7 +105,7 @@ export function guarded(folder: string): { watch(pid: number | null): void; rele
   };
 }
 
-/** Runs a program to its end. @throws UsageError with what it complained of */
+/** Runs a program to its end. @throws UsageError with its error message */
 export async function run(command: readonly string[], user: User | null, signal?: AbortSignal): Promise<void> {
   const ended = await runCommand(command, { user, signal, cwd: "/" });
   if (ended.code !== 0) throw new UsageError(`${command[0]} failed: ${complaintOf(ended)}`);

@@ -24,7 +24,7 @@ export interface Stores {
   close(): Promise<void>;
 }
 
-/** @param scale of pgbench's tables, which databases have then instead of content items */
+/** @param scale of pgbench's tables; if given, databases hold these instead of content items */
 export function openStores(signal: AbortSignal, scale?: number): Stores {
   let folder: string | undefined;
   let made: Promise<void> | undefined;
@@ -33,7 +33,7 @@ export function openStores(signal: AbortSignal, scale?: number): Stores {
 
   async function sqlite(): Promise<ServerStore> {
     folder ??= folderOnDisk("contents");
-    // Not content.db of this folder, in which a server writes that somebody starts by hand.
+    // Not content.db of this folder, because servers that a user starts by hand write to it.
     const original = join(folder, "contents.db");
     made ??= createdb(["--contents", "--file", original], signal);
     await made;
@@ -69,7 +69,7 @@ interface Databases {
   close(): Promise<void>;
 }
 
-/** A cluster for each server, so that what it costs can be told from what others cost. */
+/** One cluster per server, so that its CPU time is measured separately. */
 async function throwAway(signal: AbortSignal, scale?: number): Promise<Databases> {
   const template = await startPostgres({ signal });
   try {
@@ -89,7 +89,7 @@ async function throwAway(signal: AbortSignal, scale?: number): Promise<Databases
   };
 }
 
-/** Databases in a server that runs already; what it costs is not seen. */
+/** Databases in a Postgres that runs already; its CPU time is not measured. */
 async function given(url: string, signal: AbortSignal, scale?: number): Promise<Databases> {
   const sql = new SQL({ url, max: 1 });
   const urlOf = (name: string) => Object.assign(new URL(url), { pathname: `/${name}` }).href;
@@ -117,7 +117,7 @@ async function given(url: string, signal: AbortSignal, scale?: number): Promise<
 const fill = (url: string, signal: AbortSignal, scale?: number) =>
   createdb(["--postgres", url, ...(scale === undefined ? [] : ["--tpcb", "--scale", String(scale)])], signal);
 
-/** A store behind a pooler, which is stopped first. */
+/** A store behind a pooler; the pooler stops first. */
 async function pooled(store: ServerStore, cores: string | undefined, signal: AbortSignal): Promise<ServerStore> {
   const pooler = await startPooler(store.env.DATABASE_URL as string, cores, signal).catch(async (error) => {
     await store.close();

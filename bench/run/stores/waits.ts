@@ -1,10 +1,10 @@
 /** What the connections of a Postgres wait for under load. */
 import { SQL } from "bun";
 
-/** Means over the looks, but of deadlocks the sum over the whole watch. */
+/** Means over all samples; for deadlocks the number during the whole watch. */
 export type Waits = Readonly<Record<"lockWaiters" | "idleInTransaction" | "deadlocks", number>>;
 
-/** A look takes Postgres some 0.3 ms, which count as its CPU time. */
+/** One sample takes Postgres about 0.3 ms, which count as its CPU time. */
 const LOOK_EVERY_MS = 100;
 
 /** See postgresql.org/docs/current/monitoring-stats.html: pg_stat_activity, pg_stat_database. */
@@ -14,7 +14,7 @@ const LOOK = `
   FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`;
 const DEADLOCKS = "SELECT deadlocks::int FROM pg_stat_database WHERE datname = current_database()";
 
-/** Looks again and again, by a connection of its own. @param url of the database @returns what ends that */
+/** Samples again and again, over its own connection. @param url of the database @returns a function that ends this */
 export async function watchWaits(url: string): Promise<() => Promise<Waits | null>> {
   const sql = new SQL({ url, max: 1 });
   const looks: Omit<Waits, "deadlocks">[] = [];
@@ -27,7 +27,7 @@ export async function watchWaits(url: string): Promise<() => Promise<Waits | nul
       await Bun.sleep(LOOK_EVERY_MS);
     }
   })();
-  ended.catch(() => {}); // seen at the end
+  ended.catch(() => {}); // handled when the watch ends
   const mean = (of: (look: (typeof looks)[0]) => number) =>
     looks.reduce((sum, look) => sum + of(look), 0) / looks.length;
   return async () => {
@@ -40,7 +40,7 @@ export async function watchWaits(url: string): Promise<() => Promise<Waits | nul
         deadlocks: (await deadlocks()) - before,
       };
     } catch {
-      return null; // a database that has gone: the slice says what came of it
+      return null; // the database has ended: the slice shows the errors
     } finally {
       await sql.close();
     }

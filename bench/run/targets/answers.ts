@@ -1,4 +1,4 @@
-/** What servers answer, before they are loaded and if they fail: asked as the load asks. */
+/** Checks what servers answer before the load and after failures, with the requests of the load. */
 import { UsageError } from "../../../shared/errors.ts";
 import type { Identity } from "../../../shared/identity.ts";
 import { SEQUENCE, type Workload } from "../../ask/endpoints.ts";
@@ -44,8 +44,8 @@ export function words({ status, headers, body }: Answer): string {
 }
 
 /**
- * Fills in what is asked of a server that is up, and asks each endpoint as the load will, twice if it is an app's: what can
- * be asked only once cannot be loaded. Keeps how large and slow answers are. @throws UsageError for an answer that is not as it should be
+ * Fills in the requests with values of the running server, then sends the request of each endpoint as the load will: twice to an app,
+ * because a request that works only once cannot be loaded. Keeps size and time of the answers. @throws UsageError for a wrong answer
  */
 export async function verify(
   target: Pick<Target, "name" | "url" | "requests" | "answers"> & { spec?: TargetSpec; identity?: Identity | null },
@@ -57,7 +57,7 @@ export async function verify(
   if (requests) target.requests = live ? await filled(target, live, requests, signal) : requests;
   target.answers = new Map();
   for (const endpoint of endpoints) {
-    // Of a sequence, which its load checks, whether there are content items.
+    // For a sequence, checks only that content items can be read, because its load checks the rest.
     const isOurs = target.identity !== null && requests?.[endpoint] === undefined;
     const asked = endpoint === SEQUENCE && isOurs ? "/content?limit=1" : endpoint;
     const request = requestOf(asked, target.requests, workload);
@@ -80,7 +80,7 @@ function refusal(name: string, { method, path }: Request, answer: Answer, status
   const [first] = statuses;
   if (answer.status === 429)
     return `${name} answers ${what} with ${words(answer)}: turn its rate limit off for the run`;
-  // A server error may come at any time; the same request is refused because it was asked before.
+  // A 5xx may come at any time; any other status means that the server refuses the repeated request.
   if (statuses.length > 1 && answer.status < 500)
     return `${name} answers ${what} with status ${first}, then with ${words(answer)}: it can be asked only once, and a load asks it again and again: give another request`;
   return `${name} answers ${what} with ${words(answer)}: ${remedyFor(path, answer)}`;
@@ -102,7 +102,7 @@ function keep(
 ): void {
   const before = answers.get(endpoint);
   const bytes = body.length + JSON.stringify(headers).length;
-  // Some count down: the first answer has the whole number.
+  // Some servers count `max` down, so the first answer has the full number.
   const most = /\bmax=(\d+)/.exec(headers["keep-alive"] ?? "")?.[1];
   answers.set(endpoint, {
     bytes: Math.max(bytes, before?.bytes ?? 0),
@@ -122,7 +122,7 @@ const filled = (target: Reachable & { name: string }, live: HttpFile, requests: 
     );
   });
 
-/** @returns the first answer to an endpoint's request that failed, of so many; null if none does */
+/** @returns the first failed answer of FAILURE_ASKS requests to an endpoint; null if none fails */
 export async function firstFailure(target: Target, endpoint: string, signal: AbortSignal): Promise<string | null> {
   const request = requestOf(endpoint, target.requests);
   for (let n = 0; n < FAILURE_ASKS; n++) {
@@ -138,7 +138,7 @@ const FAILURE_ASKS = 50;
 const ASKS = 5;
 const LENGTH_TOLERANCE = 0.1;
 
-/** @returns how the answers of two servers differ in status, type or length, null if they do not; rows may differ. */
+/** @returns how the answers of two servers differ in status, type or length, null if they do not; different rows do not count. */
 export async function differenceOf(
   endpoint: string,
   a: Target,

@@ -5,7 +5,7 @@ import { groupOf } from "../../host/group.ts";
 import { text } from "../../host/proc.ts";
 import { clocksOf, type Reading, type Target, untilReady } from "./target.ts";
 
-/** Ports of an engine's machine elsewhere, of which a container gets one that is free: a firewall can be told of them. */
+/** On a remote machine, a container gets a free port of this range, so that a firewall can allow the range. */
 const PORTS = "3000-3099";
 
 /** The part of the engine's answer for a container that is read here. */
@@ -17,7 +17,7 @@ interface Inspected {
   };
 }
 
-/** The same of its statistics; times in ns, memory in bytes. */
+/** The part of the engine's statistics that is read here; times in ns, memory in bytes. */
 interface Stats {
   readonly cpu_stats: {
     readonly cpu_usage: { readonly total_usage: number };
@@ -45,7 +45,7 @@ export async function startContainer(
     ...Object.entries(env).flatMap(([name, value]) => ["--env", `${name}=${value}`]),
     image,
   );
-  // One that cannot be removed now, as its engine is gone, is removed when this run or the next one can.
+  // If the engine does not answer now, this run or the next one removes the container later.
   const stop = () =>
     engine.docker("rm", "--force", "--volumes", id).then(
       () => {},
@@ -55,7 +55,7 @@ export async function startContainer(
     const inspect = () => engine.get<Inspected>(`/containers/${id}/json`);
     const { State, NetworkSettings } = await inspect();
     const pid = !remote && isOurs(State.Pid, id) ? State.Pid : null;
-    // A port that is published to this machine goes through a proxy process, the container's own address does not.
+    // Prefers the container's own address, because a published port goes through a proxy process.
     const inside = pid === null ? undefined : Object.values(NetworkSettings.Networks)[0]?.IPAddress;
     const published = NetworkSettings.Ports["3000/tcp"]?.[0]?.HostPort;
     const url = inside ? `http://${inside}:3000` : `http://${engine.host}:${published}`;
@@ -74,7 +74,7 @@ export async function startContainer(
   }
 }
 
-/** Whether a container's process can be seen here: Docker may run in a virtual machine of its own. */
+/** Whether a container's process can be seen here; not if Docker runs in a virtual machine. */
 const isOurs = (pid: number, id: string): boolean => text(`/proc/${pid}/cgroup`).includes(id);
 
 /** Memory as processes count it, without the page cache: cgroup v2 and v1 name it differently. */

@@ -14,7 +14,7 @@ import { ask } from "../../load/ask.ts";
 import type { ServerStore } from "../stores/stores.ts";
 import { clocksOf, NO_HELPERS, readItself, type Target, untilReady } from "./target.ts";
 
-/** @returns where it is to listen. @throws UsageError if something else does: that would be measured instead */
+/** @returns the server's port. @throws UsageError if another process uses it, because that one would be measured instead */
 async function portOf({ name, app }: LocalSpec): Promise<number> {
   if (!app?.port) return freePort();
   if (await isFree(app.port)) return app.port;
@@ -23,7 +23,7 @@ async function portOf({ name, app }: LocalSpec): Promise<number> {
   );
 }
 
-/** @param whole its process group as well, what has ended included */
+/** @param whole whether to signal its whole process group, even if the process itself has ended */
 function end(child: ChildProcess, signal: NodeJS.Signals, whole: boolean): void {
   try {
     if (whole) process.kill(-(child.pid as number), signal);
@@ -35,7 +35,7 @@ function end(child: ChildProcess, signal: NodeJS.Signals, whole: boolean): void 
 
 const MOST_SAID = 2_000;
 
-/** Keeps the last of what a process says. @returns its last whole lines, each once of those that are said again and again */
+/** Keeps the end of a process's output. @returns its last whole lines, repeated lines only once */
 function listenTo(child: ChildProcess): () => string {
   let log = "";
   for (const stream of [child.stdout, child.stderr]) {
@@ -53,20 +53,20 @@ function spawnServer({ app }: LocalSpec, command: string, args: readonly string[
   return spawn(command, args, {
     cwd: app?.cwd,
     env,
-    // Some end when their stdin does, so it stays open.
+    // Some servers end when their stdin ends, so it stays open.
     stdio: ["pipe", app ? "pipe" : "ignore", "pipe"],
-    // A session of its own, for all alike: the scheduler of Linux shares a core between sessions (sched(7), autogroup). And
-    // a group of its own, because the shell of an app and what it starts have to end together.
+    // Each server gets its own session, because Linux shares a core between sessions (sched(7), autogroup), and its own
+    // process group, because the shell of an app and the processes that it starts must end together.
     detached: true,
   });
 }
 
-/** How long it may take to end; the contract gives it 5 s. */
+/** Time limit of a shutdown; the contract allows 5 s. */
 const STOP_MS = 6_000;
 
 /**
- * Starts a server on this machine and waits until it answers: ours at a free port, an app where it wants to be.
- * @param store closed when it stops
+ * Starts a server on this machine and waits until it answers. It gets a free port, unless it is an app with its own port.
+ * @param store closed when the server stops
  */
 export async function start(
   spec: LocalSpec,
@@ -92,7 +92,7 @@ export async function start(
     end(child, "SIGTERM", app !== undefined);
     if ((await Promise.race([ended, sleep(STOP_MS, "late", { ref: false })])) === "late")
       end(child, "SIGKILL", app !== undefined);
-    mark?.end(); // before its output is waited for, which what has left its group may hold open
+    mark?.end(); // before `ended`, because processes that left the group may hold its output open
     await ended;
     await group?.remove();
     await store?.close();
@@ -130,7 +130,7 @@ export async function start(
   }
 }
 
-/** An app gets the environment of whoever called bench.sh. */
+/** An app gets the environment in which bench.sh was called. */
 const environmentOf = ({ app, env }: LocalSpec, port: number) => ({
   ...(app ? { NODE_ENV: "production", ...callersEnvironment() } : process.env),
   HOST: "127.0.0.1",
@@ -142,7 +142,7 @@ const ownPid = ({ pid }: ChildProcess): number | null => (process.platform === "
 
 /** Interval at which the run looks where an app listens, while the app does not answer. */
 const LOOK_MS = 200;
-/** An app that has listened only elsewhere for so long will not listen at PORT. */
+/** An app that has listened only on other ports for this long will not listen on PORT. */
 const ELSEWHERE_MS = 4_000;
 
 /** @returns where to ask an app next: it may listen at another address than 127.0.0.1, and speak HTTPS. */
@@ -189,14 +189,14 @@ function speaksTls(host: string): Promise<boolean> {
   });
 }
 
-/** @throws UsageError for a certificate that nobody trusts here */
+/** @throws UsageError for a certificate that this machine does not trust */
 async function checkCertificate(name: string, url: string): Promise<void> {
   const error = await ask({ url: `${url}/` }, AbortSignal.timeout(5_000)).catch((error: Error) => error);
   if (error instanceof UsageError && error.message.includes("--insecure"))
     throw new UsageError(`${name} speaks HTTPS: ${error.message}`);
 }
 
-/** @returns the process whose CPU time an app's is, null if it cannot be seen, and what is to be said of that */
+/** @returns the process whose CPU time counts as the app's (null if it cannot be seen), and notes for the user about it */
 function serving({ name }: LocalSpec, pid: number, url: string): { pid: number | null; notes: string[] } {
   if (process.platform !== "linux") return { pid: null, notes: [] };
   const port = Number(new URL(url).port);

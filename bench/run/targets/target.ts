@@ -13,7 +13,7 @@ export interface Target {
   readonly spec: TargetSpec;
   readonly name: string;
   readonly url: string;
-  /** What is asked at endpoints, if it is not what their name says; set when it is up, as some values may be its own. */
+  /** Requests that differ from their endpoint's name; set when the server is up, because it may provide some values. */
   requests?: Requests;
   /** Endpoint -> how large and how slow its answers were before the load. */
   answers?: Map<string, AnswersSeen>;
@@ -21,24 +21,24 @@ export interface Target {
   readonly notes?: readonly string[];
   /** What the server says at GET /; null if it does not identify itself. */
   readonly identity: Identity | null;
-  /** Its first process, and the clocks of all that works for it, if they can be read here (Linux); null elsewhere. */
+  /** Its first process, and its CPU clocks; null if they cannot be read here (only on Linux). */
   readonly pid: number | null;
   readonly clocks: Clocks | null;
-  /** Of its own database, whatever is before it; null if there is none. */
+  /** Direct URL of its own database, not of a pooler before it; null if there is none. */
   readonly databaseUrl: string | null;
   /** From its start to its first answer, null if it was not started here. */
   readonly startupMs: number | null;
-  /** What it has used since its start, as it says itself or its engine does; null if neither does. */
+  /** Asks the server or its engine what it has used since its start; null if neither reports it. */
   read(): Promise<Reading | null>;
-  /** Why it is not up any more, as far as that is known; null while it is, or if nothing is known. */
+  /** Why the server has ended; null if it runs, or if nothing is known. */
   ended(): string | null;
   stop(): Promise<void>;
 }
 
-/** Whether a target runs on this machine, so that there is no line to it. */
+/** Whether a target was started on this machine, so that no network limits it. */
 export const isStartedHere = ({ pid, startupMs }: Target): boolean => pid !== null && startupMs !== null;
 
-/** A database and a pooler before it, each with its children; null if there is none, or it cannot be seen. */
+/** Processes of a database and of a pooler before it, each with its children; null if it does not exist or cannot be seen. */
 export interface Helpers {
   readonly database: number | null;
   readonly pooler: number | null;
@@ -64,15 +64,15 @@ export interface Reading {
   readonly cores: number;
 }
 
-/** How long a server may take until it answers; an app of others may have more to do. */
+/** Time limit from start to first answer; apps of users may need longer than servers of the matrix. */
 const READY_MS = 20_000;
 const APP_READY_MS = 60_000;
 
 /**
  * Waits until a server that was just started answers.
- * @param find where it is, as far as that is known, and what it says
- * @param ready what an app answers as it should when it is up, null for any answer; ours are up when they say what they are
- * @returns what a server of ours says of itself, and where it is
+ * @param find tells the server's state
+ * @param ready how an app shows that it is up; absent for a server of the matrix, which is up when it reports its identity
+ * @returns its identity (null for an app), and its URL
  */
 export async function untilReady(
   name: string,
@@ -90,7 +90,7 @@ export async function untilReady(
     const answer = await firstAnswer(url, signal, ready);
     if (typeof answer === "object" && answer !== null) return { ...answer, url };
     if (answer !== null && answer !== wrong.said) wrong = { said: answer, since: Date.now() };
-    // The check that follows says what is wrong with it.
+    // Stops waiting: the check that follows reports the wrong answer.
     if (wrong.said !== "" && !ready?.isReadyGiven && Date.now() - wrong.since > patienceWith(wrong.said))
       return { identity: null, url };
     const said = wrong.said && `: ${wrong.said}`;
@@ -108,8 +108,8 @@ export async function untilReady(
 type Waiting = Pick<AppSettings, "ready" | "isReadyGiven" | "insecure">;
 
 /**
- * What an app answers for so long, it goes on answering: a server error is often over when a database is connected, and a
- * connection without an answer when what a proxy stands before has started.
+ * How long the same wrong answer must last until the wait ends, ms. A 5xx often ends when the app has connected to its database;
+ * a connection without an answer often ends when the server behind a proxy has started.
  */
 const patienceWith = (said: string): number =>
   /^status 5/.test(said) ? 15_000 : /^status/.test(said) || NOT_HTTP.test(said) ? 3_000 : Infinity;
@@ -123,7 +123,7 @@ const failureOf = ({ cause }: Error): string | null => {
 /** A server that is being started. */
 export interface State {
   readonly up: boolean;
-  /** Where it is to be asked next. */
+  /** Where to send the next request. */
   readonly url: string;
   /** What it said last, or why it is not up. */
   readonly log: string;

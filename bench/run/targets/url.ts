@@ -4,11 +4,11 @@ import { listenerOf } from "../../host/proc.ts";
 import { ask } from "../../load/ask.ts";
 import { clocksOf, readIdentity, readItself, type Target } from "./target.ts";
 
-/** A server that runs already, here or elsewhere; it is left running. One of this machine that does not say its CPU time is read from outside. */
+/** Attaches to a running server, and leaves it running. If it is on this machine and does not report its CPU time, reads its processes. */
 export async function attach(spec: UrlSpec, signal: AbortSignal): Promise<Target> {
   const { name } = spec;
   const url = await reachable(spec, signal);
-  // Whether it answers what is asked is seen later: nothing is needed of /.
+  // An error at / does not matter: the endpoints are checked later.
   const identity = await readIdentity(url, signal, spec.insecure).catch(() => null);
   const { port, protocol } = new URL(url);
   const pid = identity === null && isHere(spec) ? listenerOf(Number(port || (protocol === "https:" ? 443 : 80))) : null;
@@ -27,7 +27,7 @@ export async function attach(spec: UrlSpec, signal: AbortSignal): Promise<Target
   };
 }
 
-/** @returns its address: `localhost` is one of two, and generators try only the first. */
+/** @returns the URL, with `localhost` replaced by the address that answers (IPv4 or IPv6), because generators try only the first. */
 async function reachable({ url, insecure = false }: UrlSpec, signal: AbortSignal): Promise<string> {
   if (new URL(url).hostname !== "localhost") return url;
   for (const loopback of ["127.0.0.1", "[::1]"]) {
@@ -36,13 +36,13 @@ async function reachable({ url, insecure = false }: UrlSpec, signal: AbortSignal
       () => true,
       () => false,
     );
-    // A certificate may be of the name only.
+    // Fails for a certificate that is valid only for the name `localhost`; the URL then keeps the name.
     if (isUp) return at;
   }
   return url;
 }
 
-/** @returns the name of a server that says it. @throws UsageError if it does not */
+/** @returns the name that a server reports. @throws UsageError if it reports none */
 export async function nameAt({ url, insecure }: UrlSpec, signal: AbortSignal): Promise<string> {
   const identity = await readIdentity(url, signal, insecure);
   if (identity) return identity.server;
