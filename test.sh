@@ -13,7 +13,7 @@ setup_k6
 setup_database
 
 # Tests of what is measured: nothing else may run beside them.
-ALONE="tests/bench/agents.test.ts tests/bench/instrument.test.ts tests/bench/k6.test.ts"
+ALONE="tests/bench/agents.test.ts tests/bench/gate.test.ts tests/bench/instrument.test.ts tests/bench/k6.test.ts"
 # The slowest first.
 LIKELY="tests/bench/end-to-end.test.ts tests/servers/contract.test.ts tests/bench/simulated.test.ts tests/servers/config.test.ts tests/unit"
 
