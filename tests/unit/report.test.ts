@@ -488,7 +488,7 @@ describe("a mistake is one line, and changes nothing", () => {
     ["less than nothing", edit(3, 10, "-9.5"), 'column CpuUsPerRequest: "-9.5" is not 0 or a positive number'],
     ["an empty field", edit(4, 0, ""), "line 4: column Name is empty"],
     ["a torn row", `${lines.slice(0, 3).join("\n")}\nbun-raw,/pla`, "line 4: "],
-    ["other columns", "a,b\n1,2\n", 'line 1: there is no column "Name"'],
+    ["other columns", "a,b\n1,2\n", 'line 1: column "Name" is missing'],
     ["no rows", `${lines[0]}\n`, "has no rows"],
   ];
   test.each(cases)("%s", async (_, content, problem) => {
@@ -505,7 +505,7 @@ describe("a mistake is one line, and changes nothing", () => {
     [[kept, "--run", "never"], 'there is no run "never": choose from '],
     [[kept, "--compare", "never", "ever"], '--compare: no run "never": choose from 2026-01-01T00:00:00.000Z'],
     [["--compare", "one"], "--compare takes two runs, not 1"],
-    [["tests/fixtures/six-columns.csv", "--html", "x.html"], "--html shows results of ./bench.sh, one file"],
+    [["tests/fixtures/six-columns.csv", "--html", "x.html"], "--html requires one results file"],
   ])("report %j", async (args, problem) => {
     const { code, output } = await finish(["./bench.sh", "report", ...args]);
     expect([code, output]).toEqual([1, expect.stringContaining(problem)]);
@@ -578,8 +578,8 @@ describe("--publish", () => {
   keep(results, known({ run: older, protocol: PROTOCOL - 1 }));
 
   test.each([
-    [dirty, "is of commit 1234567-dirty: commit the changes and measure again"],
-    [older, `is of protocol ${PROTOCOL - 1}, not ${PROTOCOL}: measure again by this version`],
+    [dirty, "has commit 1234567-dirty: commit the changes and measure again"],
+    [older, `has protocol ${PROTOCOL - 1}, not ${PROTOCOL}: measure again with this version`],
     ["never", 'there is no run "never": choose from '],
   ])("refuses %s in one line", async (run, problem) => {
     const before = docs();
