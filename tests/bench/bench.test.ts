@@ -93,7 +93,7 @@ describe("servers that run already", () => {
       0,
       expect.stringMatching(/^In practice {2}200 requests\/s of \/plain keep \d.* % of a core busy$/m),
     ]);
-    expect(again.output).toContain("Servers that run already are not restarted");
+    expect(again.output).toContain("Running servers are not restarted");
     expect(rowsOf(file)).toHaveLength(6);
     expect((await fetch(ours.url)).status).toBe(200);
   });
