@@ -29,10 +29,10 @@ const share = (text: string) => {
   throw new InvalidArgumentError("Write it as 5%, up to 100%.");
 };
 
-/** A file or folder of the caller, as it was written, if that means the same here. */
+/** A path relative to the caller's folder; unchanged if it means the same here. */
 const path = (text: string) => (resolve(text) === fromCaller(text) ? text : fromCaller(text));
 
-/** `memory=10%,p99` @returns NaN for one without a limit of its own */
+/** `memory=10%,p99` @returns NaN for a measure without its own limit */
 const also = (text: string): Also =>
   Object.fromEntries(
     list(text).map((item) => {
@@ -44,10 +44,10 @@ const also = (text: string): Also =>
   );
 
 const interrupted = new AbortController();
-/** Where a run is kept; needed for the last words of a run that is stopped. */
+/** The results file, for the message of a run that is stopped. */
 let results = RESULTS;
 
-/** A comma belongs to a path, unless another path or method follows it, or the end. */
+/** Splits at commas before a path, a method or the end; other commas belong to a path. */
 const pathsIn = (text: string): string[] => {
   const paths = text.split(/,+\s*(?=\/|[A-Z]+ \/|content$|content,|$)/).filter((item) => item !== "");
   if (paths.length > 0) return paths;
@@ -69,7 +69,7 @@ function withOptions(command: Command, endpoints: readonly string[]): Command {
       "warm-up requests at the lightest route after a restart (default: 30,000; 40,000 in --standard)",
       number(0, 1e9, true),
     )
-    .option("--results <file>", "file to append to; slices go to a folder of its name", path, RESULTS)
+    .option("--results <file>", "file to append to; slices go to the folder of the same name", path, RESULTS)
     .on("option:results", (file: string) => {
       results = file;
     })
@@ -78,7 +78,7 @@ function withOptions(command: Command, endpoints: readonly string[]): Command {
 
 const several = (text: string, before: string[] = []) => [...before, text];
 
-/** Options of commands that load what is not ours. */
+/** Options of commands that load an app of the user. */
 const withRequests = (command: Command) =>
   command
     .option(
@@ -94,7 +94,7 @@ const withRequests = (command: Command) =>
     .option("--header <header>", "header for all requests, as 'name: value' (repeatable)", several)
     .option("--body <text>", "body for --endpoints with a method like 'POST /login'; @FILE reads a file");
 
-/** Options of commands that start apps that are not ours. */
+/** Options of commands that start an app of the user. */
 const withApps = (command: Command) =>
   command
     .option("--start <name=command>", "app to start here, e.g. 'my-app=node app.js' (repeatable)", several)
@@ -112,16 +112,16 @@ const withApps = (command: Command) =>
 const workloadOption = (choices: readonly string[]) =>
   new Option(
     "--workload <name>",
-    "what servers are asked: pages and rows, the content API, lists of users, or transactions on Postgres",
+    "requests: pages and rows (read), the content API, lists of users, or transactions on Postgres (tpcb)",
   )
     .choices(choices)
     .default("read");
 
 const program = withOptions(new Command("./bench.sh"), ENDPOINTS)
   .description(
-    "Measures HTTP servers: those of the matrix and apps of yours, started here, and those at the URLs given.",
+    "Measures HTTP servers: starts those of the matrix and your apps, or attaches to running servers at URLs.",
   )
-  .argument("[urls...]", "servers that run already, as http://host:port")
+  .argument("[urls...]", "running servers, as http://host:port")
   .option(
     "--quick",
     `a first look: ${PRESETS.quick.minutes} minutes, ${FEW.minutes} for up to ${FEW.servers} servers (default)`,
@@ -142,28 +142,28 @@ const program = withOptions(new Command("./bench.sh"), ENDPOINTS)
   .option("--memory <size>", "memory of each container, e.g. 512m")
   .option("--read-only", "containers without a writable file system")
   .option("--agents <list>", "fortio servers that make the load, as host:port", list)
-  .option("--seconds <n>", "length of every slice without a pause (default: the preset's)", number(0.1, 3_600, false))
+  .option("--seconds <n>", "length of each slice (default: by preset)", number(0.1, 3_600, false))
   .option(
     "--rate <list>",
-    "requests/s, evenly spaced whatever the answers take; several make a table each",
+    "fixed requests/s, evenly spaced even if answers are late; one table for each rate",
     (text: string) => list(text).map(number(1, 10_000_000, false)),
   )
-  .option("--load <list>", "rates as parts of what the slowest server can answer, e.g. 10%,50%,80%", (text: string) =>
+  .option("--load <list>", "rates as shares of the slowest server's maximum, e.g. 10%,50%,80%", (text: string) =>
     list(text).map(share),
   )
   .option(
     "--ladder <list>",
-    "numbers of connections, a table each, e.g. 100,1000,10000; more are not tried with a server that fails 1 % of requests",
+    "numbers of connections, one table for each, e.g. 100,1000,10000; a server that fails 1 % of requests gets no more connections",
     (text: string) => list(text).map(number(1, 10_000, true)),
   )
-  .option("--idle", "measure memory of idle connections, CPU time at rest and start-up instead")
+  .option("--idle", "instead measure start-up time, memory of idle connections and idle CPU time")
   .option("--slo <promise>", "find the highest rate that keeps a promise like p99<50ms", parseSlo)
   .option("--name <name>", "name of the server at a URL, if GET / does not give it; a list for several", (text) =>
     text.split(","),
   )
   .option("--machine-name <name>", "name of this machine in reports, e.g. hetzner-cx33 (default: its processor)")
   .option("--seed <n>", "seed of the random order", number(0, 2 ** 32 - 1, true), Date.now() % 2 ** 32)
-  .option("--resume <run>", "run to go on with")
+  .option("--resume <run>", "run to continue")
   .option("--dry-run", "print the plan and its duration; build, prepare and measure nothing")
   .option("--details", "print every table at the end, not only the card")
   .helpCommand("help [command]", "all options, or those of a command")
@@ -190,8 +190,8 @@ const compareCommand = withOptions(program.command("compare"), PAIR_ENDPOINTS)
     share,
   )
   .option("--also <list>", "other limits: memory=10%,p99=20% (default: that of --fail-above)", also)
-  .option("--fail-undecided", "exit 1, not 2, if the time is too short to tell")
-  .option("--different-answers", "go on if the two answer differently")
+  .option("--fail-undecided", "exit 1, not 2, if undecided")
+  .option("--different-answers", "continue if the answers of the two differ")
   .option("--copy <file>", "file that git ignores, to copy to both commits, e.g. .env (repeatable)", several)
   .option("--json [file]", "write the result as JSON (docs/gate.schema.json)", path)
   .option("--markdown [file]", "write the result as Markdown, for a comment on a pull request", path)
@@ -201,20 +201,20 @@ const compareCommand = withOptions(program.command("compare"), PAIR_ENDPOINTS)
 withOptions(program.command("tax"), PAIR_ENDPOINTS)
   .description("compares each server of the matrix with the same routes written by hand in its framework")
   .addOption(workloadOption(["read", "content", "tpcb"]))
-  .option("--servers <list>", "some of them; with --workload tpcb also as NAME@CLIENT", list)
+  .option("--servers <list>", "servers of the matrix (default: all); with --workload tpcb also as NAME@CLIENT", list)
   .option("--seconds <n>", "time limit per endpoint", number(1, 36_000, false), 60)
   .action((options: PairOptions) => tax(options, interrupted.signal));
 withOptions(program.command("self-test"), PAIR_ENDPOINTS)
   .description("shows on this machine whether equal servers come out equal, and 5 % more work as different")
-  .option("--servers <list>", "some of them", list)
+  .option("--servers <list>", "servers of the matrix to test", list)
   .option("--seconds <n>", "time limit of a pair per endpoint (default: 90, with --gates 60)", number(1, 36_000, false))
-  .option("--gates <n>", "run so many gates of compare --fail-above 2% of each kind instead", number(1, 1_000, true))
-  .option("--alone", "measure servers in turns and alone, two seconds each, instead")
+  .option("--gates <n>", "instead run n gates (compare --fail-above 2%) of each kind", number(1, 1_000, true))
+  .option("--alone", "instead compare turns with two seconds of each server alone")
   .action((options: SelfTestOptions) => proveItself(options, interrupted.signal));
 
 const checkCommand = withOptions(program.command("check"), [])
-  .description("starts an app, or attaches to URLs, and asks each request as a run would, without a load")
-  .argument("[urls...]", "servers that run already, as http://host:port")
+  .description("starts an app, or attaches to URLs, and sends the requests of a run, without load")
+  .argument("[urls...]", "running servers, as http://host:port")
   .option("--servers <list>", "servers of the matrix", list)
   .option("--name <name>", "name of the server, if GET / does not give it", (text) => text.split(","))
   .action((urls: string[], options: RunOptions) => check(urls, { ...options, workload: "read" }, interrupted.signal));
@@ -224,16 +224,16 @@ for (const command of [program, compareCommand, checkCommand]) withRequests(with
 
 program
   .command("report")
-  .description("shows what was measured: the newest run")
+  .description("shows the newest run, or another one")
   .argument(
     "[files...]",
-    "results of ./bench.sh, or of others in six columns",
+    "results of ./bench.sh, or of other tools in six columns",
     (text: string, before: string[]) => [...(before === DEFAULT_FILES ? [] : before), path(text)],
     DEFAULT_FILES,
   )
-  .option("--run <run>", "another run")
-  .option("--list", "all runs, newest first")
-  .option("--details", "every table, not only the card")
+  .option("--run <run>", "run to show (default: the newest)")
+  .option("--list", "list all runs, newest first")
+  .option("--details", "show every table, not only the card")
   .option("--compare <runs...>", "what changed from the first of two runs to the second")
   .option("--history <file>", "what changed over the runs of a results.csv, and since when; --html draws it", path)
   .option("--html <file>", "write a page with charts, in one file", path)
@@ -251,16 +251,16 @@ for (const [signal, code] of [
 
 const isGate = process.argv.some((word) => word.startsWith("--fail-above"));
 for (const command of [program, ...program.commands]) {
-  // 1 would say that the change is slower.
+  // A usage error must not exit with 1, because 1 means that the change is slower.
   command.exitOverride(({ exitCode }) => process.exit(exitCode === 1 && isGate ? EXIT["not measured"] : exitCode));
 }
 
 try {
   const left = sweep();
-  if (left > 0) console.error(`ended ${left} processes that a run that was killed had left`);
+  if (left > 0) console.error(`ended ${left} processes left by a run that was killed`);
   await program.parseAsync();
 } catch (error) {
   if (!interrupted.signal.aborted) exitWith(error);
-  console.error(`stopped; what was measured before is in ${foldersOf(results)[0]}`);
+  console.error(`stopped; results so far are in ${foldersOf(results)[0]}`);
   process.exit(interrupted.signal.reason);
 }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# What action.yml does, for any CI: the inputs as variables, the outputs in $GITHUB_OUTPUT and $GITHUB_STEP_SUMMARY if those are set.
+# action.yml for any CI: inputs are environment variables, outputs go to $GITHUB_OUTPUT and $GITHUB_STEP_SUMMARY if those are set.
 # An undecided gate (2) passes with a warning, unless OPTIONS has --fail-undecided.
 set -eu
 bench="$(cd "$(dirname "$0")/.." && pwd)/bench.sh"
@@ -9,7 +9,7 @@ not_measured() { echo "$*" >&2; exit 3; }
 # The commit to compare with: BASE; else, as on the first push of a branch or a tag, the one before HEAD. A shallow clone has neither.
 case ${BASE-} in
 "" | *[!0]*) base=${BASE:-HEAD^} ;;
-*) base=HEAD^ ;; # a push that made a branch or a tag has zeros
+*) base=HEAD^ ;; # BASE is all zeros at the first push of a branch or a tag
 esac
 if git rev-parse --git-dir >/dev/null 2>&1 && ! git rev-parse -q --verify "$base^{commit}" >/dev/null; then
   git fetch -q --depth=1 origin "$base" 2>/dev/null ||
@@ -19,7 +19,7 @@ fi
 
 set -- --ref "$base" --ref HEAD --start "$START" ${SETUP:+--setup "$SETUP"} \
   --endpoints "${ENDPOINTS:-/}" --fail-above "${FAIL_ABOVE:-5%}" --json "$folder/gate.json" --markdown "$folder/gate.md"
-# One option per line, as in --env=NAME=a value with spaces; or words as in a shell, in which quotes hold a value together.
+# OPTIONS: one option per line, e.g. --env=NAME=a value with spaces, or shell words, where quotes keep a value together.
 words() {
   printf '%s\n' "${OPTIONS-}" | while IFS= read -r line; do
     case ${line%%=*} in
@@ -37,7 +37,7 @@ WORDS
 code=0
 "$bench" compare "$@" || code=$?
 case $code in 0 | 1 | 2 | 3) ;; *) exit "$code" ;; esac
-[ -f "$folder/gate.json" ] || exit "$code" # the mistake in the command was said
+[ -f "$folder/gate.json" ] || exit "$code" # compare has already printed the usage error
 verdict=$(sed -n 's/^ *"verdict": "\([a-z ]*\)",$/\1/p' "$folder/gate.json" | head -n 1)
 outputs="verdict=$verdict
 json=$folder/gate.json

@@ -3,7 +3,7 @@
 # Nothing outside this folder is changed, no daemon or system package installed.
 FORTIO_VERSION=1.68.2
 K6_VERSION=1.8.1
-# Apps that are not ours, and what prepares them, get the PATH of whoever called.
+# Apps of the user and their setup commands get the caller's PATH.
 export CALLERS_PATH="${CALLERS_PATH:-$PATH}"
 PATH="$PWD/.tools/bin:$PATH"
 export PATH
@@ -37,8 +37,8 @@ setup_packages() {
 setup_fortio() { setup_generator fortio "$FORTIO_VERSION" fortio.org/fortio fortio/fortio; }
 setup_k6() { setup_generator k6 "$K6_VERSION" go.k6.io/k6 grafana/k6; }
 
-# A load generator (name, version, Go package, image): on PATH, else built by Go, else copied out of its image: as a
-# process of this machine it can be paused, and its CPU time is known.
+# A load generator (name, version, Go package, image): from PATH, else built by Go, else copied out of its image, because a
+# process of this machine can be paused, and its CPU time is known.
 setup_generator() {
   if have "$1"; then return; fi
   mkdir -p .tools/bin
@@ -47,7 +47,7 @@ setup_generator() {
     GOBIN="$PWD/.tools/bin" go install "$3@v$2" >&2 || fail "go install $1 failed: see above"
   elif have docker && docker info >/dev/null 2>&1; then
     say "copying $1 out of the image $4:$2 into .tools/"
-    container=$(docker create "$4:$2") || fail "the image $4:$2 cannot be had: see above"
+    container=$(docker create "$4:$2") || fail "docker could not get the image $4:$2: see above"
     docker cp -q "$container:/usr/bin/$1" ".tools/bin/$1" >&2 || fail "the image $4:$2 has no /usr/bin/$1"
     docker rm "$container" >/dev/null
   else

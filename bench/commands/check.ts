@@ -7,7 +7,7 @@ import { planOf, type RunOptions } from "./run.ts";
 
 const SILENT = { now() {}, at() {}, redraw() {}, stop() {}, say: (text: string) => console.error(text) };
 
-/** `check`: asks each request of a run, twice if it is an app's, and shows the answers. @throws UsageError for the first that is wrong */
+/** `check`: sends each request of a run, twice to an app, and prints the answers' sizes and times. @throws UsageError for a wrong answer */
 export async function check(urls: readonly string[], options: RunOptions, signal: AbortSignal): Promise<void> {
   const { endpoints, requests, start, servers, results } = options;
   if (urls.length + (start ?? []).length + (servers ?? []).length === 0)

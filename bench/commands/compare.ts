@@ -19,7 +19,7 @@ import { outcome } from "../tell/lines.ts";
 import { type PairOptions, pairSession } from "./pair.ts";
 import { buildStacks } from "./stacks.ts";
 
-/** Options as they stand on the command line; true in place of a file means the terminal. */
+/** Options of the command line; `true` instead of a file means stdout. */
 export interface CompareOptions extends Omit<PairOptions, "seconds">, AppOptions {
   readonly workload: Workload;
   readonly seconds?: number;
@@ -39,7 +39,7 @@ const SECONDS = 120;
 
 type Named = Pick<Side, "name" | "commit">;
 
-/** `compare`. @returns what to exit with. @throws UsageError, and a gate only if it is interrupted */
+/** `compare`. @returns the exit code. @throws UsageError; with --fail-above only if interrupted, because other errors have an exit code */
 export async function compare(names: readonly string[], options: CompareOptions, signal: AbortSignal): Promise<number> {
   const { ref, failAbove, repo, copy } = options;
   if (ref === undefined && names.length !== 2) {
@@ -64,7 +64,7 @@ export async function compare(names: readonly string[], options: CompareOptions,
   }
 }
 
-/** What cannot be measured passes no gate: a later commit that fails, although the one before does not, is the later one's fault. */
+/** A gate that cannot measure does not pass. It is "failed" if only the later commit fails, else "not measured". */
 function refuse(error: UsageError, { failAbove, json, markdown, repo, ref = [], copy }: CompareOptions): number {
   const verdict = error instanceof HeadError ? "failed" : "not measured";
   const isMissing =
@@ -100,12 +100,12 @@ async function ofServers([a, b]: readonly [string, string], options: CompareOpti
   return 0;
 }
 
-/** Part of what the slower answers in its turns at which both are loaded for their latency. */
+/** Rate at which both are loaded for latency ÷ requests/s of the slower one in its turns. */
 const RATE = 0.3;
-/** Of a slice at that rate. */
+/** Length of a slice at that rate. */
 const RATE_SECONDS = 0.5;
 
-/** Compares two targets as a change and what was before, the latter as two copies unless it runs already. @returns what to exit with. @throws UsageError */
+/** Compares head with base; base runs as two copies, unless it is a URL. @returns the exit code. @throws UsageError */
 async function gate(
   [head, base]: readonly [TargetSpec, TargetSpec],
   sides: { readonly base: Named; readonly head: Named },
@@ -134,13 +134,13 @@ async function gate(
   return verdict === null ? 0 : verdict === "undecided" && failUndecided ? EXIT.slower : EXIT[verdict];
 }
 
-/** A figure without its own limit has that of --fail-above. */
+/** A measure without its own limit has that of --fail-above. */
 const limitsFor = (also: Also, failAbove: number | null): Also =>
   Object.fromEntries(
     Object.entries(also).map(([what, limit]) => [what, Number.isNaN(limit) ? (failAbove ?? limit) : limit]),
   );
 
-/** Each side is started and asked each endpoint; for a gate the base first, so that what then fails is the later commit's. @throws UsageError, HeadError */
+/** Starts both sides and compares their answers. A gate first starts base alone, so that a later failure is head's. @throws UsageError, HeadError */
 async function checkSides(session: Session, { differentAnswers, failAbove }: CompareOptions): Promise<void> {
   const [, base] = session.manifest.plan.targets;
   if (base && failAbove !== undefined) await withTargets(session, [base], async () => {});
@@ -150,12 +150,12 @@ async function checkSides(session: Session, { differentAnswers, failAbove }: Com
   } catch (error) {
     if (failAbove === undefined || session.signal.aborted || !(error instanceof UsageError)) throw error;
     const taken = /^.*(?:EADDRINUSE|already in use).*$/im.exec(error.message)?.[0].trim();
-    if (taken) throw new UsageError(`${taken}: copies run at once, so let every port be read from a variable`);
+    if (taken) throw new UsageError(`${taken}: copies run at the same time, so read every port from a variable`);
     throw new HeadError(error.message);
   }
 }
 
-/** @throws UsageError if requests to the base failed, or it is gone; HeadError likewise */
+/** @throws UsageError if requests to base failed, or it ended; HeadError if that is true only of head */
 function throwFailures({ manifest: { turns, left } }: Session, head: string): void {
   const gone = left.map(({ name, reason }) => ({ name, text: `${name} ended: ${reason}` }));
   const failing = failuresOf(turns).map((one) => ({ name: one.name, text: failureLine(one) }));
@@ -164,7 +164,7 @@ function throwFailures({ manifest: { turns, left } }: Session, head: string): vo
   if (first) throw new (first.name === head ? HeadError : UsageError)(first.text);
 }
 
-/** How the first two targets answer differently, endpoint by endpoint; each is started once for that. */
+/** Differences between the answers of the first two targets, by endpoint; starts each of them once. */
 function differencesIn(session: Session): Promise<string[]> {
   const { plan } = session.manifest;
   return withTargets(session, plan.targets.slice(0, 2), async ([a, b]) => {

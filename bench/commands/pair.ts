@@ -20,7 +20,7 @@ export interface PairOptions extends RequestOptions {
   readonly name?: string[];
 }
 
-/** A session for just these targets. @param limitSeconds all endpoints together @param more of the plan */
+/** A session for just these targets. @param limitSeconds for all endpoints together @param more other fields of the plan */
 export async function pairSession(
   options: Omit<PairOptions, "seconds"> & { readonly asked?: ToAsk },
   specs: readonly TargetSpec[],
@@ -68,15 +68,15 @@ export async function tax(options: PairOptions, signal: AbortSignal): Promise<vo
   }
 }
 
-/** The same routes without adapter and shared routes; content items in SQLite only. @throws UsageError if nobody has written them */
+/** The handwritten program with the same routes, without adapter and shared routes; content items in SQLite only. @throws UsageError if there is none */
 function byHand({ name, env, choices }: LocalSpec, workload: Workload): LocalSpec {
   const { server = name, driver = null, workers = null } = choices ?? {};
   if (stackOf(server) || workers || (driver && workload !== "tpcb"))
-    throw new UsageError(`--servers has "${name}": no program by hand does the same: leave it out`);
+    throw new UsageError(`--servers has "${name}", which has no handwritten counterpart: leave it out`);
   return { kind: "local", name: `${name} by hand`, command: twinOf(server), env: { ...env, NODE_ENV: "production" } };
 }
 
-/** That of a server of the matrix, in tests/handwritten/. */
+/** Command of the handwritten program, in tests/handwritten/. */
 function twinOf(server: string): string[] {
   const [runtime = "", framework = ""] = server.split("-");
   return [runtime, `tests/handwritten/${framework === "raw" ? server : framework}.ts`];

@@ -1,4 +1,4 @@
-/** `./bench.sh report`: what is in results files, shown in one way or another. */
+/** `./bench.sh report`: shows results files. */
 import { UsageError } from "../../shared/errors.ts";
 import { PUBLISHED, pack } from "../keep/files.ts";
 import { manifestOf } from "../keep/manifest.ts";
@@ -20,7 +20,7 @@ export interface ReportOptions {
   readonly history?: string;
   readonly html?: string;
   readonly markdown?: boolean;
-  /** A run, or true to write the docs again. */
+  /** A run to add to docs/runs/, or true to only write the docs again. */
   readonly publish?: string | true;
 }
 
@@ -41,20 +41,20 @@ export async function showReport(files: readonly string[], options: ReportOption
   }
   const [file = ""] = files;
   if (files.length > 1 || isPlain(file)) {
-    throw new UsageError("--html shows results of ./bench.sh, one file: give one");
+    throw new UsageError("--html requires one results file, written by ./bench.sh");
   }
   await writePage(readReport(file, run), options.html);
 }
 
-/** Writes the docs from the runs in docs/runs/, with one more of them. */
+/** Adds a run to docs/runs/, if one is given, and writes the docs from the runs there. */
 async function publishRun([file = ""]: readonly string[], run: string | true): Promise<void> {
   if (run !== true) {
     const { protocol, manifest } = readReport(file, run);
     const { commit } = manifest?.environment ?? {};
     if (protocol !== PROTOCOL)
-      throw new UsageError(`run ${run} is of protocol ${protocol}, not ${PROTOCOL}: measure again by this version`);
+      throw new UsageError(`run ${run} has protocol ${protocol}, not ${PROTOCOL}: measure again with this version`);
     if (!commit || String(commit).endsWith("-dirty"))
-      throw new UsageError(`run ${run} is of commit ${commit ?? "unknown"}: commit the changes and measure again`);
+      throw new UsageError(`run ${run} has commit ${commit ?? "unknown"}: commit the changes and measure again`);
     pack(file, run);
   }
   await writeDocs(runsOf(PUBLISHED).map((one) => readReport(PUBLISHED, one)));

@@ -55,7 +55,7 @@ export interface RunOptions extends AppOptions, RequestOptions {
   readonly details?: boolean;
 }
 
-/** Measures servers of the matrix, or those at `urls`, and says what came out. @throws UsageError */
+/** Measures servers of the matrix, or those at `urls`, and prints the report. @throws UsageError */
 export async function run(urls: readonly string[], options: RunOptions, signal: AbortSignal): Promise<void> {
   const { resume, slo, dryRun, results, machineName } = options;
   if (resume) return finish(resumeSession(resume, results, signal, progressOf), options);
@@ -66,7 +66,7 @@ export async function run(urls: readonly string[], options: RunOptions, signal: 
   if (dryRun) return console.log([describe(plan, coresFor(plan)), ...targetLines(plan)].join("\n"));
   await using session = await newSession(plan, results, progressOf(plan, slo), signal, machineName);
   const running = plan.targets.filter(({ kind }) => kind === "url");
-  await withTargets(session, running, async () => {}); // mistakes are said before anything is measured
+  await withTargets(session, running, async () => {}); // reports mistakes before anything is measured
   if (slo) return await capacity(session, slo);
   if (options.idle) return await idle(session);
   session.progress.say(describe(plan, session.manifest.cores));
@@ -94,7 +94,7 @@ export async function planOf(urls: readonly string[], options: RunOptions, signa
       engine,
       preset: presets[0] ?? "quick",
       rate: rates.length === 1 ? rates[0] : undefined,
-      // A twin proves turns; there are none in these.
+      // No twin, because it checks turns, and these modes have none.
       once: slo !== undefined || idle === true,
     },
     SERVERS,
@@ -104,11 +104,11 @@ export async function planOf(urls: readonly string[], options: RunOptions, signa
     : { ...plan, targets: unique(await Promise.all(plan.targets.map((spec) => named(spec, signal)))) };
 }
 
-/** A server that runs already says its name itself, unless one is given. */
+/** Asks a running server for its name, unless one is given. */
 const named = async (spec: TargetSpec, signal: AbortSignal): Promise<TargetSpec> =>
   spec.kind === "url" && URL.canParse(spec.name) ? { ...spec, name: await nameAt(spec, signal) } : spec;
 
-/** @returns the plan at all the loads that are asked for, if there are several */
+/** @returns the plan at all load levels, if several are given */
 async function atAll(
   plan: Plan,
   { results, dryRun, ladder, seconds, rate: rates = [], load: parts }: RunOptions,
@@ -135,7 +135,7 @@ async function engineOf({ docker, image, cpuset, memory, readOnly }: RunOptions,
   const tagged = /:[^/]*$/.test(image) ? image : `${image}:latest`;
   if (docker) return { address: await addressOf(docker, signal), image: tagged, run };
   if (run.length === 0) return undefined;
-  throw new UsageError(`${run[0]?.replace("-cpus", "")} is of containers: give --docker as well`);
+  throw new UsageError(`${run[0]?.replace("-cpus", "")} requires --docker`);
 }
 
 const progressOf = (plan: Plan, slo?: Slo): Progress =>
@@ -150,14 +150,14 @@ async function finish(session: Session, options: RunOptions): Promise<void> {
     if (!signal.aborted) throw error;
     await closeSession(session);
     if (session.slices.length > 0) await tell(session, options);
-    console.error(`\n./bench.sh --resume ${manifest.run} goes on with this run`);
+    console.error(`\n./bench.sh --resume ${manifest.run} continues this run`);
     throw error;
   }
   await closeSession(session);
   await tell(session, options);
 }
 
-/** Shows what a run has, and keeps it. */
+/** Prints the report of a run, and writes the page and results.csv. */
 async function tell(session: Session, { details }: RunOptions): Promise<void> {
   const { manifest, slices, results } = session;
   const report = reportOf(session, manifest);
@@ -166,7 +166,7 @@ async function tell(session: Session, { details }: RunOptions): Promise<void> {
   await appendResults(results, manifest.run, resultRows(report));
   const others = results === RESULTS ? "" : ` ${results}`;
   console.log(
-    `run ${manifest.run}: summed up in ${results}, ${slices.length} slices in ${runFile(results, manifest.run, "csv")}, charts in ${page}; ./bench.sh report${others} --details prints every table`,
+    `run ${manifest.run}: summary in ${results}, ${slices.length} slices in ${runFile(results, manifest.run, "csv")}, charts in ${page}; ./bench.sh report${others} --details prints every table`,
   );
 }
 

@@ -15,7 +15,7 @@ export interface SelfTestOptions extends Omit<PairOptions, "seconds"> {
 
 const SECONDS = 90;
 
-/** A session for each pair. @param limitSeconds of one, all endpoints together */
+/** A session for each pair. @param limitSeconds of a session, for all endpoints together */
 const benchOf = (options: SelfTestOptions, limitSeconds: number, signal: AbortSignal): Bench => ({
   limitSeconds,
   async use<T>(specs: readonly TargetSpec[], use: (session: Session) => Promise<T>): Promise<T> {
@@ -24,7 +24,7 @@ const benchOf = (options: SelfTestOptions, limitSeconds: number, signal: AbortSi
   },
 });
 
-/** `self-test`: what is said of equal servers, and of 5 % more work. @throws UsageError */
+/** `self-test`: tests the verdicts on equal servers, and on 5 % more work. @throws UsageError */
 export async function proveItself(options: SelfTestOptions, signal: AbortSignal): Promise<void> {
   if (options.alone) return proveAlone(options, signal);
   if (options.gates) return proveGates(options, options.gates, signal);
@@ -35,11 +35,11 @@ export async function proveItself(options: SelfTestOptions, signal: AbortSignal)
   console.log(`\n${selfTestTable(findings)}`);
 }
 
-/** Percent of more work that a gate lets pass here: less than the 5 that are to be seen. */
+/** --fail-above of these gates: less than the 5 % more work that they must detect. */
 const FAIL_ABOVE = 0.02;
 const GATE_ENDPOINTS = ["/plain", "/html-template", "/sqlite/random-5fields/5"];
 
-/** Gates of which it is known what they should say: a server after the other of those chosen, node-fastify if none is. */
+/** Gates whose right verdict is known, for each chosen server (default: node-fastify). */
 async function proveGates(options: SelfTestOptions, many: number, signal: AbortSignal): Promise<void> {
   const { endpoints = GATE_ENDPOINTS, servers = ["node-fastify"] } = options;
   const bench = benchOf({ ...options, endpoints }, (options.seconds ?? GATE_SECONDS) * endpoints.length, signal);
@@ -52,7 +52,7 @@ async function proveGates(options: SelfTestOptions, many: number, signal: AbortS
 const ALONE = { servers: ["bun-raw", "bun-express", "node-raw", "node-fastify"], restarts: 3, looks: 10, seconds: 720 };
 const ALONE_ENDPOINTS = ["/plain", "/sqlite/random-30fields/10"];
 
-/** Whether turns tell what servers cost alone. */
+/** Compares the cost of servers in turns with their cost alone. */
 async function proveAlone(options: SelfTestOptions, signal: AbortSignal): Promise<void> {
   const { endpoints = ALONE_ENDPOINTS, servers = ALONE.servers } = options;
   const specs = plainServers({ ...options, servers }).map((name) => parseTarget(name, SERVERS));

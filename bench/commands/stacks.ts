@@ -3,13 +3,13 @@ import type { Workload } from "../ask/endpoints.ts";
 import { folderOf, lackOf, SERVERS, STACKS, type TargetSpec } from "../ask/targets.ts";
 import { lastLine, run } from "../host/command.ts";
 
-/** What build.sh of a stack exits with if its toolchain is missing: EX_UNAVAILABLE of sysexits.h. */
+/** Exit code of a stack's build.sh if its toolchain is missing: EX_UNAVAILABLE of sysexits.h. */
 export const NO_TOOLCHAIN = 69;
 
 /**
- * `all` -> the servers of the matrix and the stacks that can be built here; says of the others why they are left out.
- * @param workload what they are to serve.
- * @param signal null to build nothing, and leave none out for want of a toolchain
+ * Replaces `all` by the servers of the matrix and the stacks that can be built here; prints why others are left out.
+ * @param workload that they must serve
+ * @param signal null to build nothing: then no stack is left out because of a missing toolchain
  */
 export async function withoutAll(
   servers: readonly string[],
@@ -35,13 +35,13 @@ export async function buildStacks(specs: readonly TargetSpec[], signal: AbortSig
   }
 }
 
-/** Folder -> how its build ended. */
+/** Folder -> result of its build. */
 const builds = new Map<string, Promise<string | null>>();
 const build = (folder: string, signal: AbortSignal) =>
   builds.getOrInsertComputed(folder, () => runBuild(folder, signal));
 
 /**
- * Runs build.sh, which takes a moment if nothing has changed.
+ * Runs build.sh, which is quick if nothing has changed.
  * @returns null, or the line that says which toolchain is missing and how to get it
  * @throws UsageError with the end of its output if it cannot be built.
  */

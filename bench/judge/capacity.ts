@@ -2,15 +2,15 @@
 import type { Capacity } from "../keep/manifest.ts";
 import { meanInterval } from "./statistics.ts";
 
-/** What was seen at one rate. */
+/** One attempt at one rate. */
 export interface Trial {
-  /** Null if the promise was broken while the machine was elsewhere: of the server that says nothing. */
+  /** Null if the promise was broken while other work used the CPU, because that says nothing about the server. */
   readonly kept: boolean | null;
   /** Why it was not kept. */
   readonly why: string;
 }
 
-/** What one start found: the highest rate that keeps a promise lies between `low`, which kept it, and `high`, which did not. */
+/** The result of one restart: the highest rate that keeps a promise lies between `low`, which kept it, and `high`, which did not. */
 export interface Bracket {
   readonly low: number;
   /** Null if no rate broke it. */
@@ -18,24 +18,24 @@ export interface Bracket {
   readonly reason: string;
 }
 
-/** Starts of a server that make an interval. */
+/** Restarts of each server, enough for an interval. */
 export const STARTS = 3;
 
-/** Width of the bracket at which the search ends, as a ratio. */
+/** The search ends when `high` ÷ `low` is at most this. */
 const PRECISION = 1.04;
-/** So many tries at a rate that agree decide, so that one hiccup of the host does not. */
+/** Attempts at a rate that must agree, so that a single disturbance by the host does not decide. */
 const AGREEING = 2;
-/** Tries at a rate after which it is not known whether it is kept. */
+/** Maximum attempts at a rate; if they do not agree by then, the result is unknown. */
 const MOST_TRIES = 6;
 const MOST_RATES = 16;
-/** Part of a closed loop's rate below which there is no use in trying: something else than the rate breaks the promise. */
+/** The search ends below this share of the closed loop's rate, because something other than the rate then breaks the promise. */
 const LEAST_RATE = 0.01;
 
 /**
  * Bisection on the logarithm of the rate.
- * @param attempt one run at a rate
+ * @param attempt loads the server at a rate
  * @param closed requests/s of a closed loop
- * @param keptBefore what an earlier start kept, where the search begins
+ * @param keptBefore rate that an earlier restart kept; the search begins there
  */
 export async function searchCapacity(
   attempt: (rate: number) => Promise<Trial>,
@@ -46,7 +46,7 @@ export async function searchCapacity(
   let high: number | null = null;
   let reason = "the promise was kept at every rate tried";
   let rate = keptBefore || closed;
-  /** Ratio of the first two rates if the first is broken; squared up to 2 until one is kept. */
+  /** Factor by which the rate is lowered until one keeps the promise; squared after each attempt, up to 2. */
   let step = keptBefore ? 1.1 : 2;
   for (let i = 0; i < MOST_RATES && (high === null || high / low > PRECISION) && rate > LEAST_RATE * closed; i++) {
     const { kept, why } = await agreed(() => attempt(rate));
@@ -66,7 +66,7 @@ export async function searchCapacity(
   return { low, high, reason };
 }
 
-/** From the geometric means of what each start kept, and of what it did not; of one start its own bracket. Starts that found nothing do not count. */
+/** From the geometric means of `low` and of `high` over restarts; a single restart keeps its own bracket. Restarts without a result do not count. */
 export function capacityOf(all: readonly Bracket[]): Capacity {
   const known = all.filter(({ low, high }) => low > 0 || high !== null);
   const starts = known.length > 0 ? known : all;
@@ -82,7 +82,7 @@ export function capacityOf(all: readonly Bracket[]): Capacity {
   return { rate: estimate, low, high: isBroken ? meanInterval(highs).high : null, starts: starts.length, reason };
 }
 
-/** @returns what several tries agree on; one that says nothing if they do not. */
+/** @returns the result on which several attempts agree; one with `kept: null` if they do not. */
 async function agreed(attempt: () => Promise<Trial>): Promise<Trial> {
   const trials: Trial[] = [];
   for (let n = 1; ; n++) {

@@ -1,21 +1,21 @@
 /**
- * Where the level of a series changes: E-divisive (Matteson & James 2014, A Nonparametric Approach for Multiple Change Point
- * Analysis of Multivariate Data), which others use for the results of performance tests (Daly et al. 2020). It asks nothing of
- * the distribution of the values.
+ * Finds change points in a series by E-divisive (Matteson & James 2014, A Nonparametric Approach for Multiple Change Point
+ * Analysis of Multivariate Data), which is also used for performance tests (Daly et al. 2020). It assumes no
+ * distribution of the values.
  */
 import { generateMersenne53Randomizer } from "@faker-js/faker";
 import { mean } from "./statistics.ts";
 
-/** Values between two changes, at least. */
+/** Minimum number of values between two changes. */
 const LEAST = 3;
-/** A change is one that at most this part of random orders of the same values would show as clearly. */
+/** Significance level of the permutation test: at most this share of permutations may show as clear a change. */
 const SIGNIFICANCE = 0.05;
-/** Random orders: enough that the least part that they can show is a tenth of what is wanted. */
+/** Number of permutations: enough for a smallest p-value of a tenth of the level. */
 const permutationsFor = (many: number) => Math.ceil((10 * many) / SIGNIFICANCE) - 1;
 
 /**
- * @param many series that are looked at, of which with 95 % none shows a change that is not
- * @returns the places of the first values after each change, in order; the same for the same series.
+ * @param many number of series tested: with 95 % probability none of them has a false change (Bonferroni)
+ * @returns the indices of the first values after each change, ascending; always the same for the same series.
  */
 export function changePoints(series: readonly number[], many = 1): number[] {
   const random = generateMersenne53Randomizer();
@@ -31,7 +31,7 @@ export function changePoints(series: readonly number[], many = 1): number[] {
     const { energy, from, at } = most;
     let asClear = 1;
     const permutations = permutationsFor(many);
-    // More than are allowed end it.
+    // Stops as soon as too many permutations are as clear.
     for (let i = 0; i < permutations && asClear <= (SIGNIFICANCE / many) * (permutations + 1); i++) {
       const energies = segments.map((segment) => clearest(shuffled(segment, () => random.next())).energy);
       if (Math.max(...energies) >= energy) asClear++;
@@ -42,12 +42,12 @@ export function changePoints(series: readonly number[], many = 1): number[] {
   return found.sort((a, b) => a - b);
 }
 
-/** @returns the place that divides a segment most clearly, and how clearly: the energy distance of both parts, weighted by their lengths. */
+/** @returns the index that divides a segment most clearly, and the energy distance of both parts, weighted by their lengths. */
 function clearest(segment: readonly number[]): { at: number; energy: number } {
   const n = segment.length;
   let best = { at: 0, energy: 0 };
   if (n < 2 * LEAST) return best;
-  // Sums of distances within and between the first k and the others, brought forward value by value.
+  // Sums of distances within the first k values, within the others, and between both; updated for each k.
   const distances = segment.map((x) => segment.reduce((sum, y) => sum + Math.abs(x - y), 0));
   let within = 0;
   let between = 0;
@@ -78,7 +78,7 @@ function shuffled(values: readonly number[], random: () => number): number[] {
   return all;
 }
 
-/** @returns the mean level of each part of a series between its changes, with the place where it begins. */
+/** @returns the mean of each part of a series between its changes, and the index at which the part begins. */
 export function levels(series: readonly number[], many = 1): { from: number; level: number }[] {
   const starts = [0, ...changePoints(series, many)];
   return starts.map((from, i) => ({ from, level: mean(series.slice(from, starts[i + 1])) }));

@@ -10,32 +10,32 @@ export interface MainEffect {
   /** The choice, and the one that it is compared with. */
   readonly to: string;
   readonly from: string;
-  /** CPU time per request, `to` ÷ `from`; all of a run hold at once, with 95 %. Null if no pair was compared by it. */
+  /** CPU time per request, `to` ÷ `from`; the 95 % intervals of a run are simultaneous. Null if no pair was compared by it. */
   readonly cpu: Interval | null;
   /** Requests per second, likewise. */
   readonly goodput: Interval | null;
-  /** Of a framework that was compared on two runtimes: what it costs on each, by `cpu`; empty if there is one. */
+  /** `cpu` on each runtime, for a framework that was compared on two; else empty. */
   readonly byRuntime: readonly { readonly runtime: string; readonly cpu: Interval }[];
-  /** Whether what it costs on one differs significantly from what it costs on the other. */
+  /** Whether `cpu` differs significantly between the two runtimes. */
   readonly interacts: boolean;
   /** The servers that are compared; each differs from its partner in nothing else. */
   readonly pairs: readonly (readonly [to: string, from: string])[];
 }
 
-/** A server of the matrix, by what can be chosen. */
+/** The choices that make up a server of the matrix. */
 interface Choices {
   readonly name: string;
   readonly runtime: string;
   readonly framework: string;
   readonly driver: string;
   readonly workers: number;
-  /** Those of its store that were chosen, as its name has them. */
+  /** Settings of its store that were chosen, as written in its name. */
   readonly settings: string;
   /** Whether the driver is the runtime's default. */
   readonly usual: boolean;
 }
 
-/** For each factor: the name of a choice, which one others are compared with, and where that is found, if not everywhere. */
+/** For each factor: the name of a choice, which choice is the baseline, and a suffix for the baseline's name if needed. */
 const FACTORS: Readonly<
   Record<Factor, { level: (of: Choices) => string; isBase: (of: Choices) => boolean; where?: (of: Choices) => string }>
 > = {
@@ -64,7 +64,7 @@ const FACTORS: Readonly<
 };
 const ALL = Object.keys(FACTORS) as Factor[];
 
-/** What must be equal to compare two servers by a factor: all others. Runtimes each with their usual driver, and both with the same. */
+/** Keys of groups that differ in this factor only. Runtimes are compared with the same driver, and also each with its default one. */
 function groupsOf(factor: Factor, server: Choices): string[] {
   const key = (of: Choices) => ALL.map((other) => (other === factor ? "" : of[other])).join(" ");
   const asUsual = factor === "runtime" && server.usual ? [key({ ...server, driver: "usual" })] : [];
@@ -72,8 +72,8 @@ function groupsOf(factor: Factor, server: Choices): string[] {
 }
 
 /**
- * @param many tables of the run: what is said of all of them is to hold at once
- * @returns the main effects that the servers of a table let one see.
+ * @param many number of tables in the run, because intervals are simultaneous for all of them
+ * @returns the main effects that can be estimated from the servers of a table.
  */
 export function mainEffects({ comparison, throughput, by, rows }: Table, many: number): MainEffect[] {
   const servers = rows.flatMap(choicesOf);
@@ -100,7 +100,7 @@ export function mainEffects({ comparison, throughput, by, rows }: Table, many: n
       }))
       .sort((a, b) => b.pairs.length - a.pairs.length || (`${a.to} ${a.from}` < `${b.to} ${b.from}` ? -1 : 1));
   });
-  // A framework is looked at in four ways: on both runtimes, on each, and by how these differ.
+  // A framework has four intervals: on both runtimes together, on each of them, and for their difference.
   const family = many * found.reduce((sum, { factor }) => sum + (factor === "framework" ? 4 : 1), 0);
   const among = (of: Comparison | null, pairs: MainEffect["pairs"]) => {
     const known = new Set(of?.standings.flatMap(({ name, groups }) => (groups ? [name] : [])));
@@ -136,7 +136,7 @@ export function mainEffects({ comparison, throughput, by, rows }: Table, many: n
   });
 }
 
-/** The weight of each server in the mean over pairs, less the mean over others. */
+/** The weight of each server in: mean over `pairs` minus mean over `against`. */
 function weightsOf(pairs: MainEffect["pairs"], against: MainEffect["pairs"]): Record<string, number> {
   const weights: Record<string, number> = {};
   const add = (all: MainEffect["pairs"], sign: number) => {
@@ -150,7 +150,7 @@ function weightsOf(pairs: MainEffect["pairs"], against: MainEffect["pairs"]): Re
   return weights;
 }
 
-/** Twins and servers that do not say what they are have no choices. */
+/** Empty for twins and for servers that do not report their runtime, framework, driver and workers. */
 function choicesOf(row: Row): Choices[] {
   const { name, runtime, framework, driver, workers, server, chosenDriver, settings, twinOf } = row;
   if (runtime === null || framework === null || driver === null || workers === null || twinOf !== null) return [];

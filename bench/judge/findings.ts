@@ -1,10 +1,10 @@
-/** What a run knows of itself, for or against: values with their numbers; tell/ has the words. */
+/** Facts that support or limit the trust in a run, as numbers; tell/ has the words. */
 import type { Manifest } from "../keep/manifest.ts";
 import type { Slice } from "../keep/slices.ts";
 import { type Interval, mean, meanInterval, median, type State, stateOf } from "./statistics.ts";
 import type { Table } from "./tables.ts";
 
-/** A server that was measured twice, over all endpoints together and at each. */
+/** A server that was measured twice, compared over all endpoints together. */
 export interface Twin {
   readonly name: string;
   /** Cost of the second ÷ cost of the first; restarts are the repetitions. */
@@ -16,15 +16,15 @@ export interface Twin {
 export interface Findings {
   readonly twins: readonly Twin[];
   readonly left: Manifest["left"];
-  /** What the run said of how targets are measured, in sentences. */
+  /** Remarks of the run on how targets were measured, in sentences. */
   readonly remarks: readonly string[];
   readonly warming: readonly { readonly name: string; readonly endpoint: string; readonly by: number }[];
-  /** Part of the time in which the host and other processes had the cores in the median slice; null if that was not seen. */
+  /** Share of the CPU that other work (host, other processes) used in the median slice; null if unknown. */
   readonly taken: number | null;
   readonly unranked: readonly string[];
-  /** Whether some servers are not restarted, so that their differences from start to start are not seen. */
+  /** Whether some servers are not restarted, so that their variance between restarts is unknown. */
   readonly isRunning: boolean;
-  /** Servers that use CPU time while they are asked nothing: more than 1 % of a core, the most over the endpoints. */
+  /** Servers that use more than 1 % of a core while idle; `cpu` is the maximum over the endpoints. */
   readonly busyAtRest: readonly { readonly name: string; readonly cpu: number }[];
 }
 
@@ -61,7 +61,7 @@ function twinsOf(tables: readonly Table[]): Twin[] {
     });
     const restarts = Math.min(...differences.map(({ length }) => length));
     if (differences.length === 0 || restarts < 2) return [];
-    // A restart is one value: at its endpoints the same two processes are compared.
+    // One value per restart, because all endpoints of a restart compare the same two processes.
     const perRestart = Array.from({ length: restarts }, (_, r) =>
       Math.exp(mean(differences.map((of) => of[r] as number))),
     );

@@ -1,4 +1,4 @@
-/** What a gate says of a change: see docs/ci-gate.md. */
+/** The verdict of a gate on a change: see docs/ci-gate.md. */
 import type { Turns } from "../keep/manifest.ts";
 import type { Slice } from "../keep/slices.ts";
 import type { Compared, Outcome } from "./outcomes.ts";
@@ -7,15 +7,15 @@ import { isFailing } from "./verdict.ts";
 
 export type GateVerdict = "slower" | "not slower" | "undecided";
 
-/** Two restarts may vary little by chance, above all beside other work. */
+/** Two restarts may agree by chance, above all if other work uses the CPU. */
 const LEAST_RESTARTS = 3;
 
 /**
- * @param of cost after a change ÷ before; fewer than three restarts decide nothing
- * @param limit by how much it may be dearer, 0.05 for 5 %
- * @returns slower if it is dearer (the interval lies above 1) and by more than the limit (the estimate); not
- *   slower if it is below the limit, one-sided: that no endpoint is slower takes every one of them (an intersection-union
- *   test, Berger 1982), which needs no correction for their number
+ * @param compared cost after a change ÷ before; undecided with fewer than three restarts
+ * @param limit allowed increase of cost, 0.05 for 5 %
+ * @returns slower if the interval lies above 1 and the estimate above the limit; not slower if the one-sided upper limit
+ *   of the ratio is below it. All endpoints must be "not slower" (an intersection-union test, Berger 1982), so the upper
+ *   limits need no correction for the number of endpoints
  */
 export function verdictBy(
   { ratio, upper, logRatios }: Pick<Compared, "ratio" | "upper"> & Partial<Compared>,
@@ -26,29 +26,28 @@ export function verdictBy(
   return upper < 1 + limit ? "not slower" : "undecided";
 }
 
-/** What decides: CPU time, and time per request too if a server waits, which CPU time does not show. */
+/** What decides: CPU time; also time per request if a server waits, because CPU time does not show waiting. */
 export const decidingOf = (one: Outcome): Compared[] => (one.isWaiting && one.time ? [one, one.time] : [one]);
 
 export const gateVerdict = (one: Outcome, limit: number): GateVerdict =>
   worst(decidingOf(one).map((by) => verdictBy(by, limit)));
 
-/** Of several verdicts the worst counts. */
 export const worst = (verdicts: readonly GateVerdict[]): GateVerdict =>
   (["slower", "undecided"] as const).find((one) => verdicts.includes(one)) ?? "not slower";
 
-/** What a gate exits with: a later commit that fails must not pass either. */
+/** Exit codes of a gate. A later commit that fails must not pass, so it exits like a slower one. */
 export const EXIT = { "not slower": 0, slower: 1, failed: 1, undecided: 2, "not measured": 3 } as const;
 
-/** What a gate found; the verdicts are of its endpoints, null if it was not asked for any. */
+/** The result of a gate; one verdict per endpoint, null without --fail-above. */
 export interface Gate {
   readonly outcomes: readonly Outcome[];
   readonly verdicts: readonly (GateVerdict | null)[];
   readonly verdict: keyof typeof EXIT | null;
-  /** The endpoint at which two copies of one side came out different, so that nothing can be trusted. */
+  /** The endpoint at which the two copies of one side differ, so that no result can be trusted. */
   readonly suspect: Outcome | null;
 }
 
-/** @param failAbove 0.05 for 5 %, null if nothing is asked */
+/** @param failAbove 0.05 for 5 %, null without --fail-above */
 export function gateOf(outcomes: readonly Outcome[], failAbove: number | null): Gate {
   const verdicts = outcomes.map((one) => (failAbove === null ? null : gateVerdict(one, failAbove)));
   const isSuspect = (one: Outcome) => decidingOf(one).some(({ guard }) => guard?.state === "different");
@@ -57,7 +56,7 @@ export function gateOf(outcomes: readonly Outcome[], failAbove: number | null): 
   return { outcomes, verdicts, verdict, suspect };
 }
 
-/** How pairs are decided if a gate asks. */
+/** When a gate stops: at an endpoint when it has a verdict, everywhere when one endpoint is slower. */
 export const gateDeciding = (failAbove: number) => ({
   isDecided: (one: Outcome) => gateVerdict(one, failAbove) !== "undecided",
   isEnough: (one: Outcome) => gateVerdict(one, failAbove) === "slower",
@@ -80,22 +79,21 @@ export function failuresOf(turns: readonly Turns[]): Failures[] {
   });
 }
 
-/** Base and head, and head ÷ base with its 95 % interval; its limits are null if too few restarts leave it open. */
+/** Base and head, and head ÷ base with its 95 % interval; the limits are null if there are too few restarts. */
 export interface Measure extends Readonly<Record<"base" | "head" | "ratio", number>> {
   readonly low: number | null;
   readonly high: number | null;
 }
 
-/** Two restarts may leave a limit so wide that it says nothing. */
+/** Leaves out an interval that is too wide to be useful, as with two restarts. */
 export const limitsOf = ({ estimate, low, high }: Interval): Pick<Measure, "ratio" | "low" | "high"> =>
   Number.isFinite(high) && high < 100 * low
     ? { ratio: estimate, low, high }
     : { ratio: estimate, low: null, high: null };
 
-/** Names of the two sides. */
 export type SideNames = Readonly<Record<"base" | "head", string>>;
 
-/** Restart by restart, each side's mean; null if no restart has both. @param of a value of a slice, null if it was not seen */
+/** Compares the sides' means of each restart; null if no restart has both. @param of value of a slice, null if unknown */
 export function measureOf(
   slices: readonly Slice[],
   { base, head }: SideNames,
@@ -118,10 +116,10 @@ export function measureOf(
   };
 }
 
-/** What else may decide, and by how much it may be worse. */
+/** Other measures that may decide, and the allowed increase of each. */
 export type Also = Readonly<Partial<Record<"memory" | "p99", number>>>;
 
-/** @returns null if it is not asked, or was not seen */
+/** @returns null without a limit or a measurement */
 export function verdictOf(of: Measure | null, limit: number | undefined): GateVerdict | null {
   if (of === null || limit === undefined) return null;
   const { ratio: estimate, low, high } = of;

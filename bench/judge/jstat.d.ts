@@ -1,4 +1,4 @@
-/** The parts of jStat 1.9 that are used here; it brings no types. */
+/** Types of the parts of jStat 1.9 that are used here; jStat has none of its own. */
 declare module "jstat" {
   const jStat: {
     readonly beta: { inv(p: number, alpha: number, beta: number): number };

@@ -1,4 +1,4 @@
-/** What two targets are to each other, restart after restart, until that is decided. */
+/** Compares two targets, again after each restart, until the result is decided. */
 import type { Turns } from "../keep/manifest.ts";
 import type { Window } from "../keep/slices.ts";
 import type { Scenario } from "../plan/plan.ts";
@@ -16,29 +16,29 @@ import {
 import { changesIn, costOf, type Layout, layoutOf, levelsOf, rateOf } from "./turns.ts";
 import { isFailing } from "./verdict.ts";
 
-/** What the first target costs ÷ what the second costs, by one measure. */
+/** Cost of the first target ÷ cost of the second, by one measure. */
 export interface Compared {
   /** ln(cost of the first ÷ of the second), one per restart. */
   readonly logRatios: readonly number[];
-  /** What the second costs, restart by restart: CPU µs per request, or seconds per request. */
+  /** Cost of the second in each restart: CPU µs per request, or seconds per request. */
   readonly base: readonly number[];
   readonly ratio: Interval;
-  /** What the ratio is below, one-sided: that this holds at every endpoint needs no correction for their number. */
+  /** One-sided upper limit of the ratio, not corrected for the number of endpoints: see `verdictBy`. */
   readonly upper: number;
   readonly state: State;
   readonly smallestVisible: number;
-  /** What a second copy of the second is to the first copy; null if there was none. */
+  /** A/A check: cost of the second's copy ÷ cost of the second; null if there is no copy. */
   readonly guard: { readonly ratio: Interval; readonly state: State } | null;
 }
 
-/** What the first target is to the second at one scenario. */
+/** The first target compared with the second at one scenario. */
 export interface Outcome extends Compared {
   readonly endpoint: string;
-  /** What is compared: CPU time per request, or time per request if that is not known of both. */
+  /** What is compared: CPU time per request, or time per request if the CPU time of one is unknown. */
   readonly by: "cpu" | "rate";
-  /** Time per request, if they are compared by CPU time; null if not measured. */
+  /** The comparison by time per request, if `by` is CPU time; null if not measured. */
   readonly time: Compared | null;
-  /** Whether one of them has less than 85 % of a core's work to do while it is loaded: it waits for something, which CPU time does not show. */
+  /** Whether one of them uses less than 85 % of a core under load: it waits for something, and CPU time does not show waiting. */
   readonly isWaiting: boolean;
   /** Whether the cost of one of them still changed while it was measured. */
   readonly isWarming: boolean;
@@ -47,25 +47,25 @@ export interface Outcome extends Compared {
 export interface Sides {
   readonly first: string;
   readonly second: string;
-  /** A second copy of the second; null if there is none. */
+  /** A copy of the second, for an A/A check; null if there is none. */
   readonly copy: string | null;
 }
 
 export interface Look {
-  /** How many intervals are to hold at once. */
+  /** Number of simultaneous intervals (Bonferroni). */
   readonly family: number;
-  /** Part of the error rate that this look has. */
+  /** Share of the error rate for this look. */
   readonly share: number;
 }
 
 interface Measurement {
   readonly windows: readonly Window[];
   readonly turns: readonly Turns[];
-  /** Part of the cores' time that the host or other processes had, in slices. */
+  /** Share of the CPU that other work (host, other processes) used, by slice. */
   readonly taken?: readonly number[];
 }
 
-/** At each scenario; how much restarts vary is taken from all of them together. */
+/** One outcome per scenario; the variance of restarts is pooled over all scenarios. */
 export function outcomesOf(scenarios: readonly Scenario[], measured: Measurement, sides: Sides, look: Look): Outcome[] {
   const seen = scenarios.map((scenario) => seenAt(scenario, measured, sides));
   const [cpu = [], time = []] = (["cpu", "time"] as const).map((by) =>
@@ -93,12 +93,12 @@ const NOT_MEASURED: Compared = {
   guard: null,
 };
 
-/** Part of the error rate with which two equal copies are taken for different ones: then nothing at all is said. */
+/** Share of the error rate for the A/A check. If two equal copies come out different, the gate has no result. */
 const GUARD = 0.2;
 
 type Weights = Readonly<Record<string, number>>;
 
-/** @param layouts by scenario; null if one of them was not measured in two restarts, as if it is gone */
+/** @param layouts by scenario; null if a target was not measured there in two restarts, e.g. because it ended */
 function comparedOf(
   layouts: readonly (Layout | null)[],
   { first, second, copy }: Sides,
@@ -128,7 +128,7 @@ function comparedOf(
   });
 }
 
-/** A server that uses less of the time that others leave it is not at its limit: it waits for something. */
+/** A server that uses less than this share of the CPU time left to it waits for something. */
 const AT_LIMIT = 0.85;
 
 function seenAt({ name }: Scenario, measured: Measurement, { first, second, copy }: Sides) {

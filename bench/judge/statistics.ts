@@ -1,12 +1,12 @@
 import jStat from "jstat";
 
-/** What one target cost in each restart, ln scale, against the mean of all in that restart. */
+/** Cost of one target in each restart: ln cost minus the mean of all targets in that restart. */
 export interface Measured {
   readonly name: string;
   readonly perRestart: readonly number[];
 }
 
-/** A number and its 95 % interval, whose limits are NaN if too few restarts leave them open. */
+/** An estimate and its 95 % interval; the limits are NaN if there are too few restarts. */
 export interface Interval {
   readonly estimate: number;
   readonly low: number;
@@ -27,16 +27,16 @@ export interface Standing {
   readonly name: string;
   /** Cost ÷ cost of the cheapest. */
   readonly ratioToBest: Interval;
-  /** Targets that share a letter are not different, e.g. "a" and "ab"; none for one that is warming. */
+  /** Letters, e.g. "ab": targets that share one are not distinguishable. Empty for a target that is warming. */
   readonly groups: string;
-  /** Not different from the cheapest. */
+  /** Not distinguishable from the cheapest. */
   readonly first: boolean;
 }
 
-/** A target's cost, ln scale, 0 on average over the targets. */
+/** A target's ln cost; the mean over the targets is 0. */
 export interface Effect extends Measured {
   readonly mean: number;
-  /** Within one restart. */
+  /** Moderated variance of one restart. */
   readonly variance: number;
 }
 
@@ -50,41 +50,41 @@ export interface Comparison {
   readonly pairs: readonly Pair[];
   /** Residual sd of one target in one restart, ln scale, so 0.01 is about 1 %. */
   readonly spread: number;
-  /** Smallest relative difference of two targets that would be called different with 80 % power, e.g. 0.06. */
+  /** Smallest relative difference of two targets that is detected with 80 % power, e.g. 0.06. */
   readonly smallestVisible: number;
 }
 
 export const ERROR_RATE = 0.05;
 const POWER = 0.8;
 
-/** Two targets are equivalent if their ratio is known to lie between these. */
+/** Two targets are equivalent if the interval of their ratio lies between these. */
 const EQUIVALENT = { low: 1 / 1.03, high: 1.03 };
 
 /**
- * A run that ends when it is decided looks at what it has after these restarts, and once more when its time is up. Each look has
- * its share of the error rate (Bonferroni), the last most of it: restarts are dear, and if there is time for six, the last look decides.
+ * Sequential test: a run that ends when it is decided makes a look (an interim analysis) after these restarts, and a last one when
+ * its time is over. Looks share the error rate (Bonferroni). The last look has most of it, because restarts take long and few fit in.
  */
 const LOOKS = [3, 5, 8, 13, 21, 34];
 const LAST_LOOK = 0.8;
 
-/** @returns the part of the error rate that a look has; 0 if there is none after so many restarts */
+/** @returns the share of the error rate for the look after so many restarts; 0 if there is no look */
 export const shareOf = (restarts: number, isLast: boolean): number =>
   isLast ? LAST_LOOK : LOOKS.includes(restarts) ? (1 - LAST_LOOK) / LOOKS.length : 0;
 
 /**
- * Degrees of freedom that the variance of one target borrows from all of them, see `compare`. In simulation of ten
- * targets, one three times as noisy, 6 % of runs then call a false difference with 5 restarts and 4 % with 10; with the
- * pooled variance alone it is 10 to 15 %.
+ * Prior degrees of freedom of the pooled variance in the moderated variance of one target, see `compare`. In simulations of
+ * ten targets, one of them three times as noisy, 6 % of runs report a false difference with 5 restarts, 4 % with 10; with
+ * the pooled variance alone 10 to 15 % do.
  */
 const PRIOR_DF = 2;
 
 /**
  * Ranks targets, with a restart as the unit of repetition (Kalibera & Jones 2013, Rigorous Benchmarking in Reasonable
  * Time): the two-way layout target × restart gives Tukey's simultaneous 95 % intervals of all pairs (Tukey 1949, Comparing
- * Individual Means; Kramer 1956; Hayter 1984). A target noisier than the others widens its own: its variance, moderated as
- * in Smyth 2004 (Linear Models and Empirical Bayes Methods), counts if it is above the pooled one.
- * @param measured each with as many restarts as the others, in the same order
- * @param warming targets whose cost still changed: no pair with them is called different, and they have no letter
+ * Individual Means; Kramer 1956; Hayter 1984). A target noisier than the others has wider intervals: its moderated variance
+ * (Smyth 2004, Linear Models and Empirical Bayes Methods) is used if it exceeds the pooled one.
+ * @param measured targets, all with the same restarts in the same order
+ * @param warming targets whose cost still changed: their pairs are undecided, and they have no letter
  * @returns null with fewer than two targets, or fewer than two restarts.
  */
 export function compare(measured: readonly Measured[], warming: ReadonlySet<string> = new Set()): Comparison | null {
@@ -136,9 +136,9 @@ export function compare(measured: readonly Measured[], warming: ReadonlySet<stri
 }
 
 /**
- * How much costs changed while they were measured.
- * @param changes by target: ln(cost later ÷ earlier), one per restart in which that was seen
- * @returns cost later ÷ earlier, by target; all of a table hold at once, with 99 %. Empty if no target has two.
+ * Change of each target's cost while it was measured.
+ * @param changes by target: ln(later cost ÷ earlier cost), one per restart
+ * @returns later cost ÷ earlier cost by target, with simultaneous 99 % intervals; only targets with two or more restarts.
  */
 export function drifts(changes: ReadonlyMap<string, readonly number[]>): Map<string, Interval> {
   const seen = [...changes].filter(([, of]) => of.length > 1);
@@ -152,40 +152,40 @@ export function drifts(changes: ReadonlyMap<string, readonly number[]>): Map<str
     ]),
   );
 }
-/** A run has many tables, and in most of them all servers are warm. */
+/** 1 %, not 5 %, because a run has many tables, and in most of them all servers are warm. */
 const DRIFT_ERROR = 0.01;
 
-/** Quantile of Fisher's F, from that of the beta distribution. */
+/** Quantile of the F distribution, from the beta distribution. */
 function fQuantile(p: number, df1: number, df2: number): number {
   const x = jStat.beta.inv(p, df1 / 2, df2 / 2);
   return (df2 * x) / (df1 * (1 - x));
 }
 
-/** Residual sd of one target in one restart, ln scale, and the degrees of freedom that it is known with. */
+/** Residual sd of one target in one restart, ln scale, and its degrees of freedom. */
 export interface Spread {
   readonly sd: number;
   readonly freedom: number;
 }
 
-/** The spread of several tables together. */
+/** The pooled spread of several tables. */
 export function spreadOver(tables: readonly Comparison[]): Spread {
   const freedoms = tables.map(({ effects, restarts }) => (effects.length - 1) * (restarts - 1));
   const squares = sum(tables.map(({ spread }, i) => (freedoms[i] as number) * spread ** 2));
   return { sd: Math.sqrt(squares / sum(freedoms)), freedom: sum(freedoms) };
 }
 
-/** A ratio with its two-sided interval, and what it is below, one-sided, at the same error rate. */
+/** A ratio with its two-sided interval, and its one-sided upper limit at the same error rate. */
 export interface Contrast {
   readonly ratio: Interval;
   readonly upper: number;
-  /** Smallest relative difference that the interval shows with 80 % power. */
+  /** Smallest relative difference that the interval detects with 80 % power. */
   readonly smallestVisible: number;
 }
 
 /**
  * Ratio of geometric means of costs, e.g. of all servers on Bun to the same on Node.
- * @param weights of the targets, 0 in sum
- * @param error with which the interval misses the truth
+ * @param weights by target; their sum is 0
+ * @param error error rate of the interval
  */
 export function contrast(
   { effects, restarts }: Comparison,
@@ -210,7 +210,7 @@ function halfWidth(spread: number, targets: number, restarts: number): number {
   return (range(targets, (targets - 1) * (restarts - 1)) * spread) / Math.sqrt(restarts);
 }
 
-/** Smallest relative difference that `compare` calls different with 80 % power, from the sd of one effect, ln scale. */
+/** Smallest relative difference that `compare` detects with 80 % power, from the sd of one effect, ln scale. */
 export function smallestVisible(spread: number, targets: number, restarts: number): number {
   const power = jStat.studentt.inv(POWER, (targets - 1) * (restarts - 1)) * spread * Math.sqrt(2 / restarts);
   return Math.expm1(halfWidth(spread, targets, restarts) + power);
@@ -218,7 +218,7 @@ export function smallestVisible(spread: number, targets: number, restarts: numbe
 
 const ranges = new Map<string, number>();
 
-/** 95 % quantile of the studentized range of k means. Kept, as jStat takes milliseconds; for two it is Student's t. */
+/** 95 % quantile of the studentized range of k means. Cached, because jStat takes milliseconds; for k = 2 it is √2 × Student's t. */
 function range(k: number, df: number): number {
   const p = 1 - ERROR_RATE;
   return ranges.getOrInsertComputed(`${k} ${df}`, () =>
@@ -226,7 +226,7 @@ function range(k: number, df: number): number {
   );
 }
 
-/** The largest sets of items that are all alike, by their first items: Piepho 2004's compact letter display. */
+/** Maximal sets of items that are all alike, sorted by their first items, for a compact letter display (Piepho 2004). */
 function maximalCliques<T>(items: readonly T[], alike: (a: T, b: T) => boolean): T[][] {
   let cliques: T[][] = [[]];
   for (const item of items) {
@@ -237,18 +237,18 @@ function maximalCliques<T>(items: readonly T[], alike: (a: T, b: T) => boolean):
   return cliques.sort(([a], [b]) => items.indexOf(a as T) - items.indexOf(b as T));
 }
 
-/** Three states of a ratio: 1 excluded, all of it within ±3 %, or neither. */
+/** Different: the interval excludes 1; equivalent: it lies within ±3 %; undecided: neither. */
 export function stateOf({ low, high }: Interval): State {
   if (low > 1 || high < 1) return "different";
   return low >= EQUIVALENT.low && high <= EQUIVALENT.high ? "equivalent" : "undecided";
 }
 
 /**
- * Geometric means of one value per target and restart, each with its 95 % interval. The spread is that of all of them: of
- * restarts, in which the host's speed is common to all targets, and of what is left (two-way layout; the degrees of freedom
- * of the sum as in Satterthwaite 1946). One that varies more than the rest has its own, moderated as in `compare`. Fewer
- * than three restarts have no interval.
- * @param rows positive values by restart, one for each target
+ * Geometric mean of each target over its restarts, with a 95 % interval. The variance is pooled over all targets (two-way
+ * layout): variance between restarts, because the speed of the host is common to all targets, plus residual variance, with
+ * Satterthwaite's degrees of freedom (1946). A target that varies more has its own variance, moderated as in `compare`.
+ * With fewer than three restarts there is no interval.
+ * @param rows positive values by restart, one row for each target
  */
 export function pooledMeans(rows: readonly ReadonlyMap<number, number>[]): (Interval | null)[] {
   const restarts = [...new Set(rows.flatMap((row) => [...row.keys()]))];
@@ -278,7 +278,7 @@ function spreadOf(whole: readonly (readonly number[])[], restarts: number): { po
   const rest = whole.flatMap((values, i) =>
     values.map((value, r) => (value - (means[i] as number) - (ofRestarts[r] as number) + all) ** 2),
   );
-  // Variances of one value: of its restart, MS(restart) ÷ n, and of the rest, MS(rest) · (n − 1) ÷ n.
+  // Variance of one value: between restarts, MS(restart) ÷ n, and residual, MS(residual) · (n − 1) ÷ n.
   const parts = [squares, sum(rest) / n / (restarts - 1)] as const;
   const pooled = sum(parts);
   const freedom = pooled ** 2 / (parts[0] ** 2 / (restarts - 1) + (parts[1] ** 2 / ((n - 1) * (restarts - 1)) || 0));
@@ -286,10 +286,10 @@ function spreadOf(whole: readonly (readonly number[])[], restarts: number): { po
 }
 
 /**
- * How much two runs differ beyond what their restarts predict: the variance of what targets cost in one and in the other,
- * ÷ that of such differences if restarts were all that varies.
- * @param tables effects of the same targets in both runs
- * @returns that ratio with its 95 % interval (F), and the standard deviation between runs, ln scale; null without two targets
+ * How much two runs differ beyond what their restarts predict: the variance of the targets' differences between the runs
+ * ÷ the variance expected if only restarts varied.
+ * @param tables the same table of both runs
+ * @returns that ratio with its 95 % interval (F), and the sd between runs, ln scale; null with fewer than two common targets
  */
 export function betweenRuns(tables: readonly (readonly [Comparison, Comparison])[]) {
   let [seen, predicted, freedom, known] = [0, 0, 0, 0];
@@ -303,7 +303,7 @@ export function betweenRuns(tables: readonly (readonly [Comparison, Comparison])
     seen += (differences.length - 1) * variance;
     predicted += (differences.length - 1) * (a.spread ** 2 / a.restarts + b.spread ** 2 / b.restarts);
     freedom += differences.length - 1;
-    // How well restarts themselves are known.
+    // Degrees of freedom of the predicted variance.
     known += (a.effects.length - 1) * (a.restarts - 1) + (b.effects.length - 1) * (b.restarts - 1);
   }
   if (freedom === 0) return null;
@@ -315,14 +315,14 @@ export function betweenRuns(tables: readonly (readonly [Comparison, Comparison])
   };
 }
 
-/** Geometric mean of positive values with its 95 % t interval. The limits of one value are NaN. */
+/** Geometric mean of positive values with its 95 % t interval. With one value the limits are NaN. */
 export function meanInterval(values: readonly number[]): Interval {
   const { mean, variance } = moments(values.map(Math.log));
   const half = jStat.studentt.inv(1 - ERROR_RATE / 2, values.length - 1) * Math.sqrt(variance / values.length);
   return ratioOf(mean, half);
 }
 
-/** k of n with its exact 95 % interval (Clopper & Pearson 1934). */
+/** The proportion k ÷ n with its exact 95 % interval (Clopper & Pearson 1934). */
 export function proportionInterval(k: number, n: number): Interval {
   return {
     estimate: k / n,
@@ -340,8 +340,8 @@ export function median(values: readonly number[]): number {
 }
 
 /**
- * Levels of rows and columns of a table, of which single cells may be far off (median polish, Tukey 1977, Exploratory Data
- * Analysis): row + column + rest, where the rests have a median of 0 in each.
+ * Median polish (Tukey 1977, Exploratory Data Analysis): cell = row + column + residual, where the residuals of each row and
+ * column have a median of 0. Robust against outliers in single cells.
  */
 export function polish(rows: readonly (readonly number[])[]): { rows: number[]; columns: number[] } {
   let levels = rows.map(median);

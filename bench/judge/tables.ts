@@ -7,32 +7,32 @@ import { type Comparison, compare, type Interval, mean, pooledMeans, type Standi
 import { changesIn, costOf, type Layout, layoutOf, levelsOf, rateOf } from "./turns.ts";
 import { explain, isFailing, UNRANKED } from "./verdict.ts";
 
-/** What a run says of one target at one scenario; null if it did not see it. */
+/** The result of one target at one scenario; a field is null if it was not measured. */
 export interface Row
   extends Pick<
     Slice,
     "name" | "runtime" | "framework" | "driver" | "workers" | "server" | "chosenDriver" | "settings" | "twinOf"
   > {
-  /** By how much its cost still changed, −0.1 for 10 % less; null if no change was seen. */
+  /** By how much its cost still changed, −0.1 for 10 % less; null if it is not warming. */
   readonly warming: number | null;
-  /** Its place by CPU time per request, or by requests/s if that is not known of all. */
+  /** Its rank by CPU time per request, or by requests/s if the CPU time of a target is unknown. */
   readonly standing: Standing | null;
-  /** From the windows; the intervals, here and below, are of the restarts. */
+  /** From the windows. Intervals, here and below, come from the variance between restarts. */
   readonly cpuUsPerRequest: Interval | null;
-  /** Part of that used by its own database and pooler. */
+  /** The part of it that the server's own database and pooler use. */
   readonly databaseUsPerRequest: Interval | null;
   readonly poolerUsPerRequest: Interval | null;
-  /** CPU time ÷ time between its windows, while it was asked nothing: 0.01 is 1 % of a core. */
+  /** CPU time ÷ time between its windows, while it is idle: 0.01 is 1 % of a core. */
   readonly cpuAtRest: number | null;
-  /** Requests per second: from the windows, at a fixed rate from the slices. */
+  /** Requests/s: from the windows, or at a fixed rate from the slices. */
   readonly goodput: Interval;
   /** From the merged histograms of the slices. */
   readonly latencyMs: Readonly<Record<50 | 90 | 99 | 99.9, Interval>>;
   readonly databaseBytes: Interval | null;
-  /** Its connections at a moment: those that wait for locks, and for the server in a transaction. */
+  /** Mean number of its database connections that wait for a lock, and in a transaction for the server's next statement. */
   readonly lockWaiters: number | null;
   readonly idleInTransaction: number | null;
-  /** Sum over all slices; null if it is not known. */
+  /** Sum over all slices; null if unknown. */
   readonly deadlocks: number | null;
   readonly rssBytes: Interval | null;
   readonly peakRssBytes: Interval | null;
@@ -45,30 +45,30 @@ export interface Row
   readonly verdict: Verdict;
 }
 
-/** What a run says of one scenario. */
+/** The result of one scenario. */
 export interface Table {
   /** The scenario's name. */
   readonly endpoint: string;
-  /** The endpoint, at whichever load. */
+  /** The endpoint without its load level. */
   readonly base: string;
   /** How the slices were loaded: `open` at a fixed rate. */
   readonly load: "closed" | "open";
-  /** Which of several loads this is. */
+  /** The load level, if the endpoint has several. */
   readonly level: Level | null;
-  /** Of a step of a sequence, its name. */
+  /** Name of the step, if this table is for one step of a sequence. */
   readonly step: string | null;
-  /** What servers are compared by: CPU time per request, or requests/s if that is not known of all. */
+  /** What is compared: CPU time per request, or requests/s if the CPU time of a target is unknown. */
   readonly by: "cpu" | "rate";
   /** Null if targets could not be compared: fewer than two, or fewer than two restarts. */
   readonly comparison: Comparison | null;
-  /** The same by seconds per request; null if requests/s are fixed, or the line set them. */
+  /** The same by seconds per request; null if the rate was fixed or the network limited it. */
   readonly throughput: Comparison | null;
-  /** Targets that cannot be compared, as they failed or were not in all restarts. */
+  /** Targets that are not compared, because requests failed or a restart is missing. */
   readonly apart: readonly string[];
-  /** The largest change during the rounds that no steady target can have had, e.g. 0.05; null if it is not known. */
+  /** Upper bound for the change of cost of targets that are not warming, e.g. 0.05; null if unknown. */
   readonly noChangeAbove: number | null;
   readonly rows: readonly Row[];
-  /** Verdict and the targets that got it, with a plain sentence; only those that forbid a ranking by throughput. */
+  /** Each verdict that forbids a ranking by throughput, the targets that got it, and a sentence that explains it. */
   readonly remarks: readonly { readonly verdict: Verdict; readonly names: readonly string[]; readonly text: string }[];
 }
 
@@ -115,7 +115,7 @@ function tableOf(name: string, slices: readonly Slice[], all: readonly Window[],
   const { warming, noChangeAbove } = changesIn(isByCpu ? layouts.cost : layouts.rate);
   const isOpen = first.kind === "open";
   const cold = new Set(warming.keys());
-  // Then the line was measured, not the server.
+  // Requests/s are then those of the network, not of the server.
   const isOverLine = slices.some(({ verdict }) => verdict === "network-bound" || verdict === "bandwidth-bound");
   const throughput = isOpen || isOverLine ? null : compare(inverse(layouts.rate), cold);
   const comparison = isByCpu ? compare(layouts.cost.measured, cold) : throughput;
@@ -133,7 +133,7 @@ function tableOf(name: string, slices: readonly Slice[], all: readonly Window[],
     comparison,
     throughput,
     apart: comparison === null ? [] : names.filter((name) => !order.includes(name)).sort(),
-    // One round, as at a fixed rate, shows no change.
+    // 0 means unknown: a single round, as at a fixed rate, cannot show a change.
     noChangeAbove: noChangeAbove || null,
     rows: rows.toSorted((a, b) => place(order, a.name) - place(order, b.name) || compareText(a.name, b.name)),
     remarks: remarksOf(first.endpoint, rows, byName, context),
@@ -165,7 +165,7 @@ interface Cells {
   readonly context: Context;
 }
 
-/** Of slices, whose means over restarts are shown. */
+/** Fields of slices that are shown as means over restarts. */
 const MEANS = [
   "cpuUsPerRequest",
   "goodput",
@@ -181,7 +181,7 @@ const MEANS = [
 type Means = Readonly<Record<(typeof MEANS)[number] | "cost" | "rate", Interval | null>>;
 
 function rowsOf(byName: ReadonlyMap<string, readonly Slice[]>, cells: Cells): Row[] {
-  // What a starved slice saw is the machine's; it counts if there is nothing else.
+  // Starved slices show the machine, not the server: they count only if a target has no others.
   const used = [...byName.values()].map((slices) => {
     const fed = slices.filter(({ verdict }) => verdict !== "starved");
     return fed.length > 0 ? fed : slices;
@@ -201,7 +201,7 @@ function rowsOf(byName: ReadonlyMap<string, readonly Slice[]>, cells: Cells): Ro
 
 const UNKNOWN: Interval = { estimate: Number.NaN, low: Number.NaN, high: Number.NaN };
 
-/** @param slices that count @param all of one target */
+/** @param slices those of the target that count @param all all of the target */
 function rowOf(slices: readonly Slice[], all: readonly Slice[], means: Means, cells: Cells): Row {
   const { name, runtime, framework, driver, workers, server, chosenDriver, settings, twinOf } = slices[0] as Slice;
   const { databaseBytes, rssBytes, peakRssBytes, startupMs } = means;
@@ -246,14 +246,14 @@ function rowOf(slices: readonly Slice[], all: readonly Slice[], means: Means, ce
   };
 }
 
-/** An estimate from all slices together, with the interval of the restarts. */
+/** Moves the interval of the restarts to an estimate from all slices together. */
 function shifted(interval: Interval | null, estimate: number): Interval {
   const seen = interval ?? UNKNOWN;
   const shift = estimate / seen.estimate;
   return { estimate, low: seen.low * shift, high: seen.high * shift };
 }
 
-/** A server that cannot be compared has the estimate of its own windows. */
+/** A server that is not compared is estimated from its own windows alone. */
 function layoutFor(name: string, layout: Layout, windows: readonly Window[], value: (window: Window) => number | null) {
   if (layout.measured.some((one) => one.name === name)) return layout;
   return layoutOf(
@@ -262,7 +262,7 @@ function layoutFor(name: string, layout: Layout, windows: readonly Window[], val
   );
 }
 
-/** A part of the CPU time of all windows, and the same of its interval. */
+/** The CPU time of the database or pooler in all windows, with the interval of the whole scaled to it. */
 function partOf(windows: readonly Window[], name: string, whole: Interval, field: "databaseUs" | "poolerUs") {
   const own = windows.filter((window) => window.name === name && window.counts && window.cpuUs);
   if (!own.some((window) => window[field] !== null)) return null;
@@ -279,7 +279,7 @@ function perRestart(slices: readonly Slice[], field: (typeof MEANS)[number]): Ma
   return new Map([...known].map(([restart, of]) => [restart, mean(of.map((slice) => slice[field] as number))]));
 }
 
-/** The verdict of several slices: one that makes their numbers worthless, else the most frequent. */
+/** The verdict of several slices: rate-limited or invalid if one of them is, else the most frequent. */
 function sharedVerdict(slices: readonly Slice[]): Verdict {
   const verdicts = slices.map(({ verdict }) => verdict);
   const worthless = verdicts.find((verdict) => verdict === "rate-limited" || verdict === "invalid");

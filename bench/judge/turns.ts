@@ -1,15 +1,15 @@
-/** What servers cost and answered in their windows: from windows to one number per server and restart. */
+/** Reduces windows to one cost or rate per server and restart. */
 import type { Window } from "../keep/slices.ts";
 import { drifts, type Interval, type Measured, mean, median, polish, stateOf } from "./statistics.ts";
 
 /** A complete layout of servers × restarts. */
 export interface Layout {
   readonly restarts: readonly number[];
-  /** ln value against the mean of all in that restart. */
+  /** ln value minus the mean of all servers in that restart. */
   readonly measured: readonly Measured[];
-  /** ln of that mean, by restart. */
+  /** That mean by restart, ln scale. */
   readonly common: readonly number[];
-  /** How much each changed from the first half of a restart's rounds to the second, ln scale, restart by restart. */
+  /** Change of each server from the first half of the rounds to the second, by restart, ln scale. */
   readonly changes: ReadonlyMap<string, readonly number[]>;
 }
 
@@ -18,9 +18,9 @@ export const costOf = ({ cpuUs, requests }: Window): number | null => (cpuUs && 
 export const rateOf = ({ requests, seconds }: Window): number | null => (requests > 0 ? requests / seconds : null);
 
 /**
- * The level of each server in a restart, from the ln values of its windows and those of others in the same rounds, by which
- * the host cancels; robust, because a compiler, a collector or the host hits single windows. Servers that have not been in as many restarts as others are left out.
- * @param windows of one scenario, those that count
+ * The level of each server in each restart, by a median polish of the ln values of servers × rounds. The host cancels, because it
+ * affects all servers of a round. Single windows hit by a compiler, a garbage collector or the host have little effect, because
+ * medians are robust. Servers with fewer restarts than others are left out. @param windows those of one scenario
  */
 export function layoutOf(windows: readonly Window[], value: (window: Window) => number | null): Layout {
   const cells = new Map<number, Map<string, Map<number, number>>>();
@@ -57,7 +57,7 @@ export function layoutOf(windows: readonly Window[], value: (window: Window) => 
   };
 }
 
-/** @param series ln cost of each server, round by round @returns how well their levels are known, ln scale: about one standard error of a median */
+/** @param series ln cost of each server, by round @returns the standard error of their levels, ln scale: about that of a median */
 export function errorOf(series: readonly (readonly number[])[]): number {
   const { rows, columns } = polish(series);
   const residuals = series.flatMap((of, i) =>
@@ -65,19 +65,19 @@ export function errorOf(series: readonly (readonly number[])[]): number {
   );
   return (MEDIAN_ERROR * mean(residuals)) / Math.sqrt(columns.length);
 }
-/** Of n normal values, whose mean distance from their middle is 0.8 sd: 1.25 sd ÷ √n. */
+/** For n normal values the mean absolute deviation is 0.8 sd, and the standard error of the median 1.25 sd ÷ √n. */
 const MEDIAN_ERROR = 1.57;
 
-/** How much a cost changed from the first half of a restart's rounds to the second, ln scale. */
+/** Change from the first half of the rounds to the second, ln scale. */
 function changeOf(costs: readonly number[]): number {
   const half = Math.floor(costs.length / 2);
   return half === 0 ? 0 : median(costs.slice(-half)) - median(costs.slice(0, half));
 }
 
-/** A change of less is not worth more warm-up. */
+/** A smaller change of cost does not count as warming. */
 export const TOLERANCE = 0.03;
 
-/** @returns how much servers were seen to change, −0.1 for 10 % less, and what none of the others can have changed by. */
+/** @returns the change of each warming server, −0.1 for 10 % less, and an upper bound for the change of all others. */
 export function changesIn({ changes }: Layout) {
   const found = [...drifts(changes)].map(([name, change]) => {
     const by = change.estimate - 1;
@@ -92,7 +92,7 @@ export function changesIn({ changes }: Layout) {
 
 const mostOf = ({ low, high }: Interval) => Math.expm1(Math.max(Math.abs(Math.log(low)), Math.abs(Math.log(high))));
 
-/** @returns the values of one server by restart, in the unit of the windows; ratios of two servers' means are those of `compare`. */
+/** @returns the values of one server by restart, in the unit of the windows; two servers have the same ratio as in `compare`. */
 export function levelsOf({ restarts, measured, common }: Layout, name: string): Map<number, number> {
   const of = measured.find((one) => one.name === name)?.perRestart ?? [];
   return new Map(of.map((relative, r) => [restarts[r] as number, Math.exp(relative + (common[r] as number))]));

@@ -15,33 +15,33 @@ type Seen =
   | "taken"
   | "targetRate";
 
-/** What a verdict is made from. Null means not known, and proves nothing. */
+/** The input of a verdict. Null means unknown: a rule that needs the value then does not match. */
 export interface Evidence extends Pick<Slice, Seen> {
   /**
-   * Sequences that no connection was free for when they were due. Null for single requests: a connection then asks again
-   * as soon as it is answered, while a sequence checks the answer first.
+   * Sequences that were due while no connection was free. Null for single requests: there a connection sends the next
+   * request as soon as it has the answer, while a sequence checks the answer first.
    */
   readonly dropped: number | null;
   /** Answers 429 and 503 among the errors. */
   readonly refused: number;
-  /** Part of the time in which a CPU quota kept the server from running. */
+  /** Share of the time in which a CPU quota stopped the server. */
   readonly throttled: number | null;
-  /** Whether the server was started on this machine, so that there is no line to it. */
+  /** Whether the server was started on this machine, so there is no network to it. */
   readonly isStartedHere: boolean;
-  /** Calibration: cores of the generator, what it reaches against a server that does nothing, mean latency of one
-   * connection alone, bytes per second of the line. */
+  /** Calibration: cores of the generator, its maximum requests/s against a server that does nothing, median latency of a
+   * single connection, bytes per second of the network. */
   readonly generatorCores: number;
   readonly ceiling: number | null;
   readonly unloadedMs: number | null;
   readonly lineBytesPerSecond: number | null;
 }
 
-/** One mean latency ÷ a slice's length: a slice ends while its last requests are on their way and others are over. */
+/** Error at the end of a slice, mean latency ÷ length: some connections still wait for their last answer, others have finished. */
 const endOf = ({ averageMs, seconds }: Evidence) => averageMs / 1e3 / seconds;
 
 /**
- * Little's law: connections = requests per second × mean latency, in a closed loop. Its ends do not count against it: a
- * connection whose last answer came early has nothing to do until the slowest has come.
+ * Deviation from Little's law (closed loop: connections = requests/s × mean latency), minus what the end of the slice explains:
+ * a connection whose last answer came early is idle until the slowest answer has come.
  */
 function littleError(e: Evidence): number {
   const inFlight = (e.requests / e.seconds) * (e.averageMs / 1e3);
@@ -49,24 +49,23 @@ function littleError(e: Evidence): number {
   return Math.max(0, Math.abs(1 - inFlight / e.connections) - Math.max(idle, 1.5 * endOf(e)));
 }
 
-/** Part of all requests. */
 const share = (n: number, { requests }: Pick<Evidence, "requests">) => (requests > 0 ? n / requests : 1);
-/** More than 1 request in 1,000 failed, so the cost of the others is not the cost of the work. */
+/** More than 1 in 1,000 requests failed, so the cost of a successful request is unknown. */
 export const isFailing = (e: Pick<Evidence, "errors" | "requests">) => share(e.errors, e) > 0.001;
-/** k6, which sends sequences, may need fewer connections at a fixed rate, and opens more if its pool is late. */
+/** k6, which sends sequences, may use fewer connections at a fixed rate, and opens more if its pool has none free in time. */
 function isBroken(e: Evidence): boolean {
   const mayIdle = e.dropped !== null && e.targetRate !== null;
-  // A server that closes connections is measured with what that costs.
+  // For single requests more sockets are valid: if the server closes connections, that is part of its cost.
   const isLate = e.dropped !== null && e.sockets > 2 * e.connections;
   return isFailing(e) || isLate || (e.sockets < e.connections && !mayIdle);
 }
-/** Part of a core's time that others may have. Kernel threads that serve the load itself, and ticks of 10 ms, make up to half of this. */
+/** Maximum share of a core's time for other work. Kernel threads that serve the load, and clock ticks of 10 ms, are up to half of it. */
 const STARVED = 0.15;
 const known = (value: number | null): number => value ?? Number.NaN; // compares false with everything
 
 /**
- * First match decides. Refusals stand before other errors, so that a limit is not taken for a broken server; then what
- * happened to the machine, because nothing after that can be trusted.
+ * The first match decides. Refusals come before other errors, so that a rate limit is not reported as a broken server.
+ * Starvation comes next, because no later rule is reliable if other work used the CPU.
  */
 const CLOSED: readonly (readonly [Verdict, (e: Evidence) => boolean])[] = [
   ["rate-limited", (e) => (e.refused > 0 && share(e.refused, e) > 0.001) || known(e.throttled) > 0.05],
@@ -119,14 +118,14 @@ export const UNRANKED: ReadonlySet<string> = new Set([
   "network-bound",
 ] satisfies Verdict[]);
 
-/** What a table is explained with. */
+/** The input of `explain`. */
 export type Circumstances = Pick<Slice, Exclude<Seen, "seconds" | "sockets" | "generatorCpu" | "utilization">> &
   Pick<Slice, "cpuUsPerRequest" | "workers"> &
   Pick<Evidence, "unloadedMs" | "lineBytesPerSecond">;
 
 const round = (value: number, digits = 2) => Number(value.toPrecision(digits)).toLocaleString("en-US");
 
-/** @returns a plain sentence: why, and what to do; "" if the verdict needs none. */
+/** @returns a sentence with the reason and the remedy; "" if the verdict needs none. */
 export function explain(verdict: Verdict, c: Circumstances): string {
   switch (verdict) {
     case "network-bound": {
@@ -135,20 +134,20 @@ export function explain(verdict: Verdict, c: Circumstances): string {
       const remedy = needed
         ? `saturating this server needs about ${round(needed)} connections`
         : "saturating this server needs more connections";
-      return `you measured your ${round(c.unloadedMs ?? c.averageMs, 3)} ms line: ${c.connections} connections ÷ ${round(c.averageMs, 3)} ms are ${round(c.goodput, 3)} requests/s whatever the server; ${remedy}, or a nearer client`;
+      return `the ${round(c.unloadedMs ?? c.averageMs, 3)} ms of the network limited the rate: ${c.connections} connections ÷ ${round(c.averageMs, 3)} ms = ${round(c.goodput, 3)} requests/s for any server; ${remedy}, or a nearer client`;
     }
     case "bandwidth-bound":
-      return `${round(c.goodput, 3)} answers/s of ${round(c.bytesPerRequest)} bytes fill your line of ${round(((c.lineBytesPerSecond ?? 0) * 8) / 1e6)} Mbit/s: use a wider line or a nearer client`;
+      return `${round(c.goodput, 3)} answers/s of ${round(c.bytesPerRequest)} bytes fill the network's ${round(((c.lineBytesPerSecond ?? 0) * 8) / 1e6)} Mbit/s: use a faster network or a nearer client`;
     case "client-bound":
       return "the load generator was at its limit, not the server: give it more cores, or its own machine";
     case "starved":
-      return `the host or other processes had ${round((c.taken ?? 0) * 100)} % of the cores' time: stop what else runs here (top shows it; "st" is what the host took), or measure again later`;
+      return `other work used ${round((c.taken ?? 0) * 100)} % of the CPU: stop it (top shows processes; "st" is the host's share), or measure again later`;
     case "rate-limited":
       return "answers 429 or 503, or a CPU quota, limited the rate: lift the limit, or measure below it with --rate";
     case "invalid":
-      return `${round((c.errors / c.requests) * 100)} % errors, closed connections or impossible latencies: fix the server or the line, then measure again`;
+      return `${round((c.errors / c.requests) * 100)} % errors, closed connections or impossible latencies: fix the server or the network, then measure again`;
     case "service time":
-      return `the server kept connections waiting past their next send, so these are service times, not what users see: lower --rate, or raise --connections to more than ${round(((c.targetRate ?? 0) * c.maxMs) / 1e3)}`;
+      return `answers came after the next request of their connection was due, so latencies are service times, not what users see: lower --rate, or raise --connections to more than ${round(((c.targetRate ?? 0) * c.maxMs) / 1e3)}`;
     default:
       return "";
   }

@@ -1,10 +1,10 @@
-/** Where runs are kept: results.csv has a folder of the same name beside it, with three files per run. */
+/** Files of runs: results.csv, and beside it a folder of the same name with three files per run. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { zstdDecompressSync } from "node:zlib";
 import { UsageError } from "../../shared/errors.ts";
 
-/** The file that runs are summed up in unless --results names another. */
+/** Default of --results: the summary of all runs. */
 export const RESULTS = "results.csv";
 /** Runs that README and docs show, packed by zstd. */
 export const PUBLISHED = "docs/runs";
@@ -25,13 +25,13 @@ const nameOf = (run: string, kind: Kind) => `${run.replaceAll(":", "")}.${kind}`
 export const runFile = (results: string, run: string, kind: Kind): string =>
   join(foldersOf(results)[0] as string, nameOf(run, kind));
 
-/** @returns where one of them is, perhaps packed; null if it is missing. */
+/** @returns the path of a file of a run, packed or not; null if it is missing. */
 export function findFile(results: string, run: string, kind: Kind): string | null {
   const files = foldersOf(results).map((folder) => join(folder, nameOf(run, kind)));
   return files.flatMap((file) => [file, `${file}.zst`]).find((file) => existsSync(file)) ?? null;
 }
 
-/** Every run that is there, oldest first. */
+/** All runs, oldest first. */
 export function runsIn(results: string): string[] {
   const names = foldersOf(results).flatMap((folder) => (existsSync(folder) ? readdirSync(folder) : []));
   const runs = names.flatMap((name) => /^(.*)(?<!\.windows)\.csv(?:\.zst)?$/.exec(name)?.[1] ?? []);
@@ -63,10 +63,10 @@ export function writeWhole(file: string, text: string | Uint8Array): void {
   renameSync(`${file}.new`, file);
 }
 
-/** Significant digits of a number that is no integer: six are as many as a measurement has, and files stay small. */
+/** Rounds a number, unless it is an integer, to six significant digits: no measurement has more, and files stay small. */
 export const rounded = <T>(value: T, digits = 6): T | number =>
   typeof value === "number" && !Number.isInteger(value) ? Number(value.toPrecision(digits)) : value;
 
-/** @returns JSON with such numbers. */
+/** @returns JSON with rounded numbers. */
 export const shortJson = (value: unknown, digits?: number): string =>
   JSON.stringify(value, (_, one) => rounded(one, digits));

@@ -7,77 +7,77 @@ import type { Plan } from "../plan/plan.ts";
 import type { Slo } from "../plan/slo.ts";
 import { findFile, readText } from "./files.ts";
 
-/** What is kept of a run beside its slices and windows, in results/<run>.json: what is needed to judge or to repeat it. */
+/** results/<run>.json: what is needed to judge or repeat a run, apart from its slices and windows. */
 export interface Manifest {
   readonly run: string;
   readonly protocol: number;
   readonly host: string;
-  /** By its owner; missing if none was given. */
+  /** From --machine-name. */
   readonly machineName?: string | undefined;
   readonly plan: Plan;
   readonly cores: Cores | null;
-  /** Versions, commit and data: what another would need to repeat it. */
+  /** Versions, commit and data, needed to repeat the run. */
   environment: Readonly<Record<string, unknown>>;
-  /** The one that makes the load and, unless they run elsewhere, has the servers. */
+  /** The machine of the load generator, and of the servers unless they run on another one. */
   readonly machine: Machine;
-  /** How fast it was before the first restart and after each; none if cores cannot be chosen. */
+  /** Speed of the machine before the first restart and after each; empty if processes cannot be pinned to cores. */
   fingerprints: (Fingerprint & { readonly restart: number })[];
   ceiling: number | null;
   /** Target -> endpoint -> calibration. */
   calibration: Record<string, Record<string, Calibration>>;
-  /** Target -> bytes per second of the line to it. */
+  /** Target -> bytes per second of the network to it. */
   lineBytesPerSecond: Record<string, number | null>;
   /** Target -> where it keeps content items, in runs that write. */
   stores: Record<string, Identity["store"]>;
-  /** Target -> endpoint -> the highest rate that keeps a promise, if that was searched. */
+  /** Target -> endpoint -> the highest rate that keeps a promise (--slo). */
   capacities: Record<string, Record<string, Capacity & { readonly slo: Slo }>>;
-  /** Restarts that were measured to their end. */
+  /** Completed restarts. */
   restarts: number;
   turns: Turns[];
-  /** Targets that were left out from some moment on, and why. */
+  /** Targets that are left out since some restart, and why. */
   left: {
     readonly name: string;
     readonly restart: number;
     readonly scenario: string | null;
     readonly reason: string;
   }[];
-  /** What is to be known of how targets are measured, in sentences. */
+  /** Remarks on how targets were measured, in sentences. */
   remarks: string[];
   /** Target -> scenario -> latencies of all its slices. */
   histograms: Record<string, Record<string, Histogram>>;
-  /** `loaded`: in windows that count, and in slices. */
+  /** `loaded`: sum of windows that count and of slices. */
   seconds: { loaded: number; total: number };
 }
 
-/** What is known of one target at one endpoint before it is measured. */
+/** Measured for each target and endpoint before its windows. */
 export interface Calibration {
   /** Median latency of one connection alone. */
   readonly unloadedMs: number;
 }
 
-/** What several starts found: the highest rate that keeps a promise lies between `low`, which kept it, and `high`, which did not. */
+/** Result of several restarts: the highest rate that keeps a promise lies between `low`, which kept it, and `high`, which did not. */
 export interface Capacity {
   readonly rate: number;
   readonly low: number;
   /** Null if no rate broke it. */
   readonly high: number | null;
   readonly starts: number;
-  /** Why the last start did not keep more. */
+  /** Why the last restart did not keep a higher rate. */
   readonly reason: string;
 }
 
-/** The turns of one target in one restart at one scenario, all together. */
+/** All windows of one target in one restart at one scenario, together. */
 export interface Turns {
   readonly restart: number;
   readonly scenario: string;
   readonly name: string;
   readonly windowMs: number;
-  /** All that its generator saw, warm-up included. */
+  /** All requests of its generator, including warm-up. */
   readonly requests: number;
   readonly errors: number;
   /** Failed requests by status; "no answer" if a socket failed. */
   readonly failed: Readonly<Record<string, number>>;
-  /** CPU µs per second between its windows, while it is asked nothing; null if it cannot be seen. */
+  /** CPU µs per second between its windows, while it is idle; null if unknown. */
   readonly restUsPerSecond: number | null;
 }
 

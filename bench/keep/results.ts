@@ -1,4 +1,4 @@
-/** results.csv: what each server did alone, one row per run, server and endpoint. */
+/** results.csv: a summary with one row per run, server and endpoint. */
 import { closeSync, openSync, readFileSync } from "node:fs";
 import { parse } from "csv-parse/sync";
 import { stringify } from "csv-stringify/sync";
@@ -33,7 +33,7 @@ export type ResultRow = Readonly<Record<(typeof RESULT_COLUMNS)[number], string 
 
 const HEADER = stringify([RESULT_COLUMNS]);
 
-/** @throws UsageError if `file` cannot be appended to, or holds other columns; before anything is measured. */
+/** Called before anything is measured. @throws UsageError if `file` cannot be appended to, or has other columns. */
 export function checkResults(file: string): void {
   if (!file.endsWith(".csv")) throw new UsageError(`--results "${file}": give a name that ends in .csv`);
   try {
@@ -52,9 +52,9 @@ export function checkResults(file: string): void {
   throw new UsageError(`"${file}" has other columns: move it away, or choose another with --results`);
 }
 
-/** Appends the rows of a run in place of those that it has there, whole, whoever else appends at the same time. */
+/** Appends the rows of a run and removes its older ones. The file is locked and replaced as a whole, because other runs may append too. */
 export async function appendResults(file: string, run: string, rows: readonly ResultRow[]): Promise<void> {
-  // Its real path is not asked for, as others replace the file meanwhile.
+  // Without realpath, because another run may be replacing the file.
   const release = await lock(file, { realpath: false, retries: { retries: 100, minTimeout: 10, maxTimeout: 200 } });
   try {
     const text = readFileSync(file, "utf8");

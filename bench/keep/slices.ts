@@ -4,10 +4,10 @@ import type { Level } from "../plan/plan.ts";
 import { findFile, runFile } from "./files.ts";
 import { appendRows, type Columns, type RowOf, readRows } from "./table.ts";
 
-/** How a run measures: 5 is turns. Rows of different protocols must not be compared. */
+/** Version of the method: 5 is turns. Rows of different protocols must not be compared. */
 export const PROTOCOL = 5;
 
-/** What limited a slice, or made it worthless. */
+/** What limited a slice, or made it invalid. */
 export type Verdict =
   | "rate-limited"
   | "starved"
@@ -21,12 +21,12 @@ export type Verdict =
   | "service time";
 
 /**
- * The columns of results/<run>.csv, each with the field of a slice that it holds. An empty field is null: not known, or not
- * so. New columns go to the end.
+ * The columns of results/<run>.csv, each with the field of a slice that it holds. An empty cell is null: unknown, or not
+ * applicable. New columns go to the end.
  */
 export const COLUMNS = {
   Name: ["name", "text"],
-  // What it was asked for, of a sequence perhaps one step.
+  // For one step of a sequence (see Step): the sequence.
   Endpoint: ["endpoint", "text"],
   Requests: ["requests", "number"],
   "Error Count": ["errors", "number"],
@@ -53,48 +53,48 @@ export const COLUMNS = {
   Workers: ["workers", "number?"],
   Target: ["target", "text"],
   Host: ["host", "text"],
-  // Of all servers; 1 is the first of the run.
+  // All servers restart together; 1 is the first restart of the run.
   Restart: ["restart", "number"],
   // Number in the run.
   Slice: ["slice", "number"],
   TargetRate: ["targetRate", "number?"],
   Verdict: ["verdict", "text"],
   MaxMs: ["maxMs", "number"],
-  // CPU time of its busiest thread ÷ time, or of all its threads ÷ time and the cores they may use, whichever is more: 1 is
-  // a server at its limit. From a server that only says its total: that ÷ time and workers.
+  // The larger of: CPU time of the busiest thread ÷ time; CPU time of all threads ÷ (time × allowed cores). 1 is a server at
+  // its limit. If a server reports only its total: total ÷ (time × workers).
   Utilization: ["utilization", "number?"],
-  // Most resident memory since it was started.
+  // Maximum resident memory since the start.
   PeakRssBytes: ["peakRssBytes", "number?"],
   StartupMs: ["startupMs", "number?"],
-  // CPU time of the load generator ÷ time; may exceed 1 on several cores; null if it runs elsewhere.
+  // CPU time of the load generator ÷ time; may exceed 1 on several cores; null if it runs on another machine.
   GeneratorCpu: ["generatorCpu", "number?"],
   BytesPerRequest: ["bytesPerRequest", "number"],
-  // Of `cpuUsPerRequest`: CPU µs that the kernel had, CPU µs of child processes that ended; context switches of the server.
+  // Parts of `cpuUsPerRequest`: in the kernel, of child processes that ended, of collector threads. Then context switches.
   KernelUsPerRequest: ["kernelUsPerRequest", "number?"],
   ChildUsPerRequest: ["childUsPerRequest", "number?"],
   CollectorUsPerRequest: ["collectorUsPerRequest", "number?"],
   SwitchesPerRequest: ["switchesPerRequest", "number?"],
-  // Part of the time in which the host or other processes had the cores of server or generator.
+  // Share of CPU time that other work (host, other processes) used on the cores of the server or of the generator, the larger one.
   TakenTime: ["taken", "number?"],
-  // What its processes share is counted once (Linux: Pss).
+  // Pages that its processes share count once (Linux: Pss).
   DatabaseBytes: ["databaseBytes", "number?"],
-  // Of its connections to the database at a moment, on average: those that wait for locks, and for its next statement in a transaction.
+  // Mean number of its database connections that wait for a lock, and in a transaction for the server's next statement.
   LockWaiters: ["lockWaiters", "number?"],
   IdleInTransaction: ["idleInTransaction", "number?"],
   Deadlocks: ["deadlocks", "number?"],
-  // Name of the scenario: the endpoint, and which of several loads.
+  // Name of the scenario: the endpoint, with the load level if there are several.
   Scenario: ["scenario", "text"],
   Level: ["level", "text?"],
   Step: ["step", "text?"],
-  // Of a server of ours: its SERVER name, and what was chosen in place of its defaults.
+  // Only for servers of this project: the SERVER name, and choices other than the defaults.
   Server: ["server", "text?"],
   ChosenDriver: ["chosenDriver", "text?"],
   Settings: ["settings", "text?"],
-  // The one that this is once more, under another name.
+  // For a twin: name of the server of which it is a copy.
   TwinOf: ["twinOf", "text?"],
 } as const satisfies Columns;
 
-/** One server under load alone, without a pause: one row of results/<run>.csv. */
+/** One server loaded alone, without a pause: one row of results/<run>.csv. */
 export interface Slice extends Omit<RowOf<typeof COLUMNS>, "kind" | "level" | "verdict"> {
   readonly kind: "closed" | "open";
   readonly level: Level["unit"] | null;
@@ -111,27 +111,27 @@ export const readSlices = (results: string, run: string): Slice[] => {
   return file === null ? [] : readRows(file, COLUMNS);
 };
 
-/** The columns of results/<run>.windows.csv, each with the field of a window that it holds. An empty field is null: not known. */
+/** The columns of results/<run>.windows.csv, each with the field of a window that it holds. An empty cell is null: unknown. */
 const WINDOW_COLUMNS = {
-  // Of all servers; 1 is the first of the run.
+  // All servers restart together; 1 is the first restart of the run.
   Restart: ["restart", "number"],
   Scenario: ["scenario", "text"],
   Name: ["name", "text"],
-  // In a round every server has one window; from 1, in each restart and scenario.
+  // Every server has one window in a round; numbered from 1 in each restart and scenario.
   Round: ["round", "number"],
-  // 1 if its round counts, 0 for a round before servers stopped to change.
+  // 1 if its round counts, 0 for a warm-up round.
   Counts: ["counts", "number"],
-  // Until what was in flight at its end was answered.
+  // Includes the wait until all requests in flight are answered.
   Seconds: ["seconds", "number"],
   Requests: ["requests", "number"],
-  // CPU time of all processes of the server, and of those that work for it.
+  // CPU time of all processes of the server, and of its own database and pooler.
   CpuUs: ["cpuUs", "number?"],
-  // Part of that used by its own database and pooler.
+  // Parts of it.
   DatabaseUs: ["databaseUs", "number?"],
   PoolerUs: ["poolerUs", "number?"],
 } as const satisfies Columns;
 
-/** One server under load for one window, alone: one row of results/<run>.windows.csv. */
+/** One server loaded alone for one window: one row of results/<run>.windows.csv. */
 export type Window = RowOf<typeof WINDOW_COLUMNS>;
 
 /** Appends windows to the file of their run. */
@@ -144,7 +144,7 @@ export function readWindows(results: string, run: string): Window[] {
   return file === null ? [] : readRows(file, WINDOW_COLUMNS);
 }
 
-/** Columns of results that others made: the first of ours. */
+/** Columns of results files by other tools: the first six of ours. */
 export const PLAIN_COLUMNS = Object.keys(COLUMNS).slice(0, 6);
 /** A row with these columns only. */
 export type PlainRow = Pick<Slice, "name" | "endpoint" | "requests" | "errors" | "averageMs" | "goodput">;

@@ -17,7 +17,7 @@ interface Contents {
 export type Columns = Readonly<Record<string, readonly [field: string, content: keyof Contents]>>;
 export type RowOf<C extends Columns> = { readonly [Name in keyof C as C[Name][0]]: Contents[C[Name][1]] };
 
-/** Appends rows to a file, which gets its head with the first. */
+/** Appends rows to a file; a new file begins with the header line. */
 export function appendRows<C extends Columns>(file: string, columns: C, rows: readonly RowOf<C>[]): void {
   const lines = rows.map((row) =>
     Object.values(columns).map(([field]) => rounded((row as Readonly<Record<string, unknown>>)[field])),
@@ -26,13 +26,13 @@ export function appendRows<C extends Columns>(file: string, columns: C, rows: re
   appendFileSync(file, (existsSync(file) ? "" : stringify([Object.keys(columns)])) + stringify(lines));
 }
 
-/** @throws UsageError naming file, line, column and value if something is not as it should be. */
+/** @throws UsageError with file, line, column and value if something is malformed. */
 export function readRows<Row>(file: string, columns: Columns): Row[] {
   const wanted = Object.entries(columns);
   const problem = (line: number, what: string) => new UsageError(`${file}, line ${line}: ${what}`);
   const check = (head: string[]): string[] => {
     const missing = wanted.find(([name, [, content]]) => !content.endsWith("?") && !head.includes(name));
-    if (missing) throw problem(1, `there is no column "${missing[0]}": it does not come from ./bench.sh`);
+    if (missing) throw problem(1, `column "${missing[0]}" is missing: give a file written by ./bench.sh`);
     return head;
   };
   let records: { record: Record<string, string>; info: { lines: number } }[];

@@ -16,33 +16,33 @@ export interface Level {
 
 /** One way to load one endpoint: one table of a report. */
 export interface Scenario {
-  /** The endpoint, and if it is loaded in several ways, which one. */
+  /** The endpoint, with the load level if there are several. */
   readonly name: string;
   readonly endpoint: string;
   readonly connections: number;
-  /** Requests per second, null for as many as are answered. */
+  /** Requests/s; null for a closed loop. */
   readonly rate: number | null;
-  /** What tells it from others of its endpoint; null if there are none. */
+  /** The load level; null if the endpoint has only one. */
   readonly level: Level | null;
 }
 
 export interface Plan {
   readonly workload: Workload;
-  /** Branches of pgbench's tables, if those are asked for. */
+  /** Branches in pgbench's tables (--workload tpcb only). */
   readonly scale?: number;
-  /** Names are unique. With a twin, the last is one of the others once more. */
+  /** Names are unique. If there is a twin, it is the last one. */
   readonly targets: readonly TargetSpec[];
   readonly scenarios: readonly Scenario[];
-  /** What is asked at endpoints if it is not what their name says. */
+  /** Requests of endpoints that are more than the method and path of their name. */
   readonly requests?: Requests;
-  /** The file of the requests, if each server that is up has to fill in some values. */
+  /** The .http file, if some values in its requests come from the running server. */
   readonly live?: HttpFile;
   readonly connections: number;
   readonly preset: Preset;
   readonly amount: Amount;
-  /** `host:port` of the fortio servers that make the load; none for a fortio of this machine. */
+  /** `host:port` of the fortio servers that make the load; empty for a generator on this machine. */
   readonly agents: readonly string[];
-  /** If given, slices are at this part of what the slowest answered in its first turns: latencies as users see them. */
+  /** If given, slices run at this share of the slowest target's requests/s in its first turns, so that latencies are what users see. */
   readonly latencyAt?: number;
   readonly seed: number;
 }
@@ -58,40 +58,40 @@ export interface Options {
   readonly endpoints: readonly string[];
   readonly requests?: Requests | undefined;
   readonly live?: HttpFile | undefined;
-  /** Accepts any certificate of servers that run already. */
+  /** Accepts any certificate of servers at URLs. */
   readonly insecure?: boolean | undefined;
   readonly agents?: readonly string[];
   readonly connections: number;
   readonly preset: Preset;
-  /** Instead of the preset's: time of the run, length of every slice, requests per endpoint after a restart. */
+  /** Override the preset: length of the run, length of each slice, warm-up requests after a restart. */
   readonly minutes?: number | undefined;
   readonly seconds?: number | undefined;
   readonly warmup?: number | undefined;
   readonly rate?: number | undefined;
-  /** No server is to be measured twice. */
+  /** Leaves out the twin. */
   readonly once?: boolean;
   readonly seed: number;
 }
 
-/** Of pgbench's tables: some 150 MB. */
+/** Default of --scale: about 150 MB. */
 const SCALE = 10;
 
 /** @throws UsageError for servers that cannot be measured together. */
 function checkTargets({ engine, urls, names }: Options, apps: readonly LocalSpec[]): void {
   if (engine && urls.length + apps.length > 0) {
-    const what = urls.length > 0 ? "a URL measures one that runs already" : "--start starts one without";
-    throw new UsageError(`--docker starts servers in containers, ${what}: give one of the two`);
+    const what = urls.length > 0 ? "a URL" : "--start";
+    throw new UsageError(`--docker cannot be combined with ${what}: leave out one of them`);
   }
   const fixed = apps.find(({ app }) => app?.port);
   if (fixed && apps.length > 1) {
-    throw new UsageError(`--port ${fixed.app?.port} fits one server, ${apps.length} are started: let them read PORT`);
+    throw new UsageError(`--port ${fixed.app?.port} works for one app, not ${apps.length}: let them read PORT`);
   }
   if (names.length > urls.length) {
     throw new UsageError(`--name "${names[urls.length]}" has no URL: give as many names as URLs`);
   }
 }
 
-/** @throws UsageError for what cannot be asked of the servers of a run. */
+/** @throws UsageError for endpoints that cannot be measured on these servers. */
 function checkEndpoints(options: Options, apps: readonly LocalSpec[], asked: readonly string[]): void {
   const { urls, engine, requests, workload = "read" } = options;
   const { store } = WORKLOADS[workload];
@@ -103,17 +103,17 @@ function checkEndpoints(options: Options, apps: readonly LocalSpec[], asked: rea
     throw new UsageError(`--workload ${workload} starts servers on this machine: leave out --docker and --agents`);
   }
   if (requests && options.agents?.length)
-    throw new UsageError("--agents ask for paths only: leave out --requests, --header and --body");
+    throw new UsageError("--agents support paths only: leave out --requests, --header and --body");
   const isOurs = store || apps.length + urls.length === 0;
   const adds = isOurs ? asked.find((endpoint) => isOurPost(endpoint) && !requests?.[endpoint]) : undefined;
   if (adds && urls.length > 0) {
-    throw new UsageError(`"${adds}" adds rows that stay, so it loads only servers started here: leave out the URL`);
+    throw new UsageError(`"${adds}" adds rows permanently, so it requires a server started here: leave out the URL`);
   }
   const writes = adds ?? asked.find((endpoint) => endpoint === SEQUENCE);
   const isPlaced = writes === TRANSACTION ? workload === "tpcb" : store;
   if (writes && !isPlaced && urls.length === 0) {
     const workloads = writes === TRANSACTION ? "tpcb" : "content or users";
-    throw new UsageError(`"${writes}" writes: give --workload ${workloads}, and servers get a store of their own`);
+    throw new UsageError(`"${writes}" writes to the store: give --workload ${workloads}, with a store for each server`);
   }
 }
 
@@ -160,7 +160,7 @@ function amountFor(options: Options, servers: number): Amount {
   const { workload = "read", preset, minutes, seconds, warmup, rate, connections, agents } = options;
   const amount = amountOf(workload, preset);
   const isShort = preset === "quick" && servers <= FEW.servers;
-  /** Between two sends of one connection, at a fixed rate. */
+  /** Seconds between two requests of one connection, at a fixed rate. */
   const interval = rate === undefined ? 0 : connections / rate;
   const least = agents?.length ? AGENTS_SECONDS : rate === undefined ? 0 : AT_RATE_SECONDS;
   const soloSeconds = seconds ?? Math.max(amount.soloSeconds, 10 * interval, least);
@@ -185,7 +185,7 @@ function targetsOf(options: Options, servers: readonly string[]) {
     const spec = parseTarget(text, servers, workload);
     if (!engine) return spec;
     const { name, env, choices, stack } = spec;
-    if (stack) throw new UsageError(`--docker starts the ten, and ${name} is not in their image: leave it out`);
+    if (stack) throw new UsageError(`${name} is not in the image for --docker: leave out one of them`);
     return { kind: "docker", name, env, engine, ...(choices && { choices }) };
   });
   const running = urls.map(
@@ -194,7 +194,7 @@ function targetsOf(options: Options, servers: readonly string[]) {
   return [...started, ...apps, ...running];
 }
 
-/** Gives those that have the name of an earlier one a number; if they are started alike they are its twins. */
+/** Adds a number to repeated names. A repeated target that the run starts is a twin of the first. */
 export function unique(specs: readonly TargetSpec[]): TargetSpec[] {
   return specs.map((spec, i) => {
     const { name } = spec;
@@ -204,7 +204,7 @@ export function unique(specs: readonly TargetSpec[]): TargetSpec[] {
   });
 }
 
-/** Long enough that a server's cost at a low rate is seen. */
+/** Minimum slice at a fixed rate, long enough to measure the cost at a low rate. */
 const AT_RATE_SECONDS = 1;
 
 /** The same plan with each of its endpoints at each rate. @param ratesOf requests per second */
@@ -218,10 +218,10 @@ export const atRates = (plan: Plan, ratesOf: (endpoint: string) => readonly numb
     })),
   );
 
-/** Long enough that ten thousand connections have several answers each of most servers. */
+/** Slices of a ladder, long enough that most servers answer each of 10,000 connections several times. */
 const RUNG_SECONDS = 5;
 
-/** The same plan with each of its endpoints with each number of connections. @param soloSeconds of each slice */
+/** The same plan with each of its endpoints with each number of connections. @param soloSeconds length of each slice */
 export const onLadder = (plan: Plan, rungs: readonly number[], soloSeconds = RUNG_SECONDS): Plan =>
   atLevels(plan, soloSeconds, (scenario) =>
     rungs.map((connections) => ({
@@ -238,7 +238,7 @@ const atLevels = (plan: Plan, soloSeconds: number, of: (scenario: Scenario) => S
   amount: { ...plan.amount, soloSeconds },
 });
 
-/** Whether servers take turns of windows between which their generators are paused; else each is loaded by runs to their end. */
+/** Whether generators are paused between windows; if not, a generator is started for each window and runs to its end. */
 export const isPaused = ({ agents }: Pick<Plan, "agents">, { rate, level }: Scenario): boolean =>
   agents.length === 0 && rate === null && level === null;
 
@@ -246,7 +246,7 @@ export const endpointsOf = ({ scenarios }: Pick<Plan, "scenarios">): string[] =>
   ...new Set(scenarios.map(({ endpoint }) => endpoint)),
 ];
 
-/** Scenarios in the order of one restart, random but the same for the same seed; rungs of a ladder come one after the other. */
+/** Scenarios in the order of one restart: random, the same for the same seed, but with rising numbers of connections on a ladder. */
 export function orderOf(plan: Pick<Plan, "seed">, restart: number, scenarios: readonly Scenario[]): Scenario[] {
   const shuffled = randomOf(plan.seed, restart).shuffle(scenarios);
   return shuffled.toSorted((a, b) => rungOf(a) - rungOf(b));

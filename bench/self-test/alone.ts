@@ -1,4 +1,4 @@
-/** Turns beside long looks at each server alone, in the same minutes: whether short windows tell what a server costs alone. */
+/** Compares turns with long windows of each server alone, in the same minutes: do short windows show what a server costs alone? */
 import { type Interval, meanInterval } from "../judge/statistics.ts";
 import { costOf, layoutOf, rateOf } from "../judge/turns.ts";
 import type { Window } from "../keep/slices.ts";
@@ -10,7 +10,7 @@ import type { Session } from "../run/session.ts";
 const LOOK_MS = 2_000;
 const ROUNDS = 10;
 
-/** What both ways said of a server, relative to the mean of all; turns ÷ alone has an interval over the looks. */
+/** Turns ÷ alone for one server, both relative to the mean of all; the intervals are over the looks. */
 export interface AloneFinding {
   readonly server: string;
   readonly endpoint: string;
@@ -19,7 +19,7 @@ export interface AloneFinding {
   readonly looks: number;
 }
 
-/** @param looks of each restart: ten rounds of turns, then two seconds of each server alone, in random order */
+/** @param looks per restart; each is ten rounds of turns, then two seconds of each server alone, in random order */
 export async function compareWithAlone(session: Session, restarts: number, looks: number): Promise<AloneFinding[]> {
   const { plan } = session.manifest;
   const ways: [Window[], Window[]] = [[], []];
@@ -45,7 +45,7 @@ export async function compareWithAlone(session: Session, restarts: number, looks
   );
 }
 
-/** @param at a look, in place of a restart */
+/** Makes one look; `restart` is the number of the look, because each look is a repetition. */
 async function playBothWays(
   [turns, alone]: [Window[], Window[]],
   players: readonly Player[],

@@ -3,7 +3,7 @@ import type { Outcome } from "../judge/outcomes.ts";
 import { compareUntilDecided } from "../run/measure.ts";
 import { type Bench, HANDICAP, handicapsOf, pairOf } from "./self-test.ts";
 
-/** What one gate said of two copies of a server, the first of which does more per request. */
+/** The verdict of one gate on two copies of a server; the first copy does `handicap` more work per request. */
 export interface GateFinding {
   readonly server: string;
   readonly handicap: number;
@@ -12,7 +12,7 @@ export interface GateFinding {
   readonly outcomes: readonly Pick<Outcome, "endpoint" | "logRatios">[];
 }
 
-/** Gates between equal copies of a server, and between one that does 5 % more work and one that does not; as many of each. */
+/** `many` gates between equal copies of a server, then `many` in which the first copy does 5 % more work. */
 export async function testGates(
   bench: Bench,
   server: string,

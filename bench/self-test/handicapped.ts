@@ -1,6 +1,6 @@
 /**
- * A server of the matrix that does more per request, for ./bench.sh self-test: `HANDICAP_US` holds CPU µs per path
- * pattern as JSON, measured here by this process itself, and the last argument names the adapter, as in servers/matrix.json.
+ * A server of the matrix that does more work per request, for ./bench.sh self-test. `HANDICAP_US`: extra CPU µs by path pattern,
+ * as JSON; this process measures how long to spin for them. The last argument is the adapter, as in servers/matrix.json.
  */
 import type { ServerModule } from "../../shared/contract.ts";
 import { DRIVERS } from "../../shared/drivers/drivers.ts";

@@ -1,6 +1,6 @@
 /**
- * A bad neighbour, to see what it does to measurements: takes every core 60 % of the time in bursts of 20 to 150 ms, before all
- * other processes if it may (root, chrt), until it is stopped. `bun bench/self-test/neighbour.ts [share]`
+ * A noisy neighbour, to test its effect on measurements: uses every core 60 % of the time in bursts of 20 to 150 ms, with a higher
+ * priority than all other processes if permitted (root, chrt), until it is stopped. `bun bench/self-test/neighbour.ts [share]`
  */
 import { spawn } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -5,7 +5,7 @@ import { mean } from "../judge/statistics.ts";
 import { compareUntilDecided } from "../run/measure.ts";
 import type { Session } from "../run/session.ts";
 
-/** What the handicapped of two servers does more per request. */
+/** Extra work per request of the first of two servers. */
 export const HANDICAP = 0.05;
 /** Makes a session for a pair, and closes it. */
 export interface Bench {
@@ -13,7 +13,7 @@ export interface Bench {
   use<T>(specs: readonly TargetSpec[], use: (session: Session) => Promise<T>): Promise<T>;
 }
 
-/** What turns said of one pair at one endpoint; wrong if they saw a difference that is not, or none that is. */
+/** Result of one pair at one endpoint: wrong if equal servers differ, or unequal ones do not. */
 export interface Finding {
   readonly server: string;
   readonly endpoint: string;
@@ -21,11 +21,11 @@ export interface Finding {
   /** Cost of the handicapped ÷ cost of the other. */
   readonly ratio: number;
   readonly outcome: "slower" | "faster" | "same";
-  /** Until it was decided. */
+  /** Time until the pair was decided. */
   readonly seconds: number;
 }
 
-/** Two copies of a server of the matrix; the first spins so many µs more per path pattern, by a clock of its own. */
+/** Two copies of a server of the matrix; the first spins for `handicapUs` more, by path pattern, measured by its own clock. */
 export function pairOf(server: string, handicapUs: Record<string, number>): [LocalSpec, LocalSpec] {
   const command = (matrix[server as keyof typeof matrix] as string)
     .replace("servers/main.ts", "bench/self-test/handicapped.ts")
@@ -45,7 +45,7 @@ export const handicapsOf = (outcomes: readonly Pick<Outcome, "endpoint" | "base"
     outcomes.map(({ endpoint, base }) => [endpoint.replace(/\/\d+$/, "/:size"), HANDICAP * mean(base)]),
   );
 
-/** Pairs of equal servers, and pairs of which one does 5 % more per request: what turns say of them. */
+/** Compares pairs of equal servers, and pairs in which the first does 5 % more per request. */
 export async function selfTest(
   bench: Bench,
   servers: readonly string[],

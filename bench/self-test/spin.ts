@@ -2,8 +2,8 @@
 const state = new Int32Array(1).fill(1);
 
 /**
- * Work whose time grows with `turns` (xorshift, Marsaglia 2003); its result is kept, so that no compiler leaves it out.
- * It costs the same called now and then as in a loop; a multiplication in its place took six times as long in V8.
+ * Work whose time is proportional to `turns` (xorshift, Marsaglia 2003); its result is stored, so that no compiler removes it.
+ * It costs the same if called rarely as in a loop; a multiplication instead took six times as long in V8.
  */
 export function spin(turns: number): void {
   let x = state[0] as number;
@@ -15,7 +15,7 @@ export function spin(turns: number): void {
   state[0] = x;
 }
 
-/** @returns nanoseconds of one turn: the fastest of many looks, as others may have had the core in the rest. */
+/** @returns nanoseconds of one turn: the minimum of many looks, because other processes may use the core during some. */
 export function nanosecondsPerTurn(): number {
   const [calls, turns] = [100, 1_000];
   const looks = Array.from({ length: 300 }, () => {

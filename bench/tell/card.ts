@@ -1,4 +1,4 @@
-/** What a run says in about fifteen lines: who needs least, what a choice costs, whether it matters, what the run cannot see. */
+/** The card, about fifteen lines: which server needs least, what a choice costs, whether it matters, what the run cannot detect. */
 import { SEQUENCE } from "../ask/endpoints.ts";
 import { parseCpuList } from "../host/cores.ts";
 import type { Interval } from "../judge/statistics.ts";
@@ -24,11 +24,11 @@ export function card(report: Report): Line[] {
   return [title(report), ...answer(), ...caveats(report, isOne), ...next(report)];
 }
 
-/** `requests/s of /plain`; of the content API a rate counts whole sequences. */
+/** `requests/s of /plain`; for the content API a rate counts whole sequences. */
 const rateAt = (endpoint: string, name = endpoint): string =>
   endpoint === SEQUENCE ? "sequences/s (six requests each)" : `requests/s of ${name}`;
 
-/** Requests per second of an ordinary app, for which the card tells what a cost means. */
+/** Requests/s of an ordinary app: the card shows how busy a core is at this rate. */
 const USUAL_RATE = 200;
 
 function ofOne({ endpoints, servers }: Report): Line[] {
@@ -50,7 +50,7 @@ function ofOne({ endpoints, servers }: Report): Line[] {
   ];
 }
 
-/** The same as four questions, for the page. */
+/** The card as four questions, for the page. */
 export function tiles(report: Report): { title: string; lines: string[] }[] {
   const { endpoints, servers, findings } = report;
   const all = choicesOf(endpoints);
@@ -99,7 +99,7 @@ function least(endpoints: readonly Endpoint[]): Line[] {
   return labeled(label, names.length > 0 ? `${who} at ${most} of ${ranked.length} endpoints` : null);
 }
 
-/** What the servers answer at the heaviest endpoint, of those that were at their limit; null if that was not seen. */
+/** Requests/s at the heaviest endpoint, of the servers that were at their own limit; null if not measured. */
 function heaviest({ endpoints, manifest }: Report) {
   const one = byWeight(endpoints.filter(({ load }) => load === "closed")).at(-1);
   if (!one || one.rows.length < 2) return null;
@@ -136,7 +136,7 @@ function next({ manifest, endpoints }: Report): Line[] {
   return [["Next", `${standard}; ./bench.sh report --details prints every table`]];
 }
 
-/** What to choose, by this run, as Markdown. A server at a tenth of its capacity has time enough, whichever it is. */
+/** What to choose according to this run, as Markdown. Below a tenth of its capacity every server is fast enough. */
 export function recommendation(report: Report): string[] {
   const all = choicesOf(report.endpoints);
   const [best, seen] = [bestOf(all), heaviest(report)];

@@ -5,7 +5,7 @@ import { type Chart, nines, type Point, type Series } from "./page/draw.ts";
 import { type Endpoint, PERCENTILES } from "./report.ts";
 import { grid } from "./text.ts";
 
-/** Of frameworks on Bun and Node, and of other languages. */
+/** Colours of frameworks on Bun and Node, and of other languages. */
 const COLORS: Readonly<Record<string, string>> = {
   other: "light-dark(#7a6a00, #d8c94a)",
   raw: "light-dark(#444, #ccc)",
@@ -22,7 +22,7 @@ const COLORS: Readonly<Record<string, string>> = {
   ruby: "light-dark(#9b1111, #ff9d9d)",
   elixir: "light-dark(#5d3a8e, #c3a6f0)",
 };
-/** Of runtimes, and as what they are written. */
+/** Shapes of runtimes: the name of the shape, and its character in the legend. */
 const SHAPES: Readonly<Record<string, string>> = {
   ...{ bun: "circle ●", node: "square ■", other: "triangle ▲", go: "diamond ◆", rust: "star ★", java: "cross ✚" },
   ...{ python: "hexagon ⬢", ruby: "wye Y", elixir: "diamond2 ◇" },
@@ -52,12 +52,12 @@ function seriesOf(row: Server, points: readonly Point[]): Series {
 
 const range = ({ low, high }: Interval) => ({ low, high });
 
-/** CPU time per request over that of the first, with simultaneous intervals; those that tie with the first are shaded. */
+/** CPU time per request ÷ the least, with simultaneous intervals; servers not distinguishable from the least are shaded. */
 export function intervals({ endpoint, rows }: Endpoint): Chart {
   const series = rows.flatMap((row) => {
     if (!row.standing) return [];
     const { ratioToBest: of, groups, first } = row.standing;
-    const state = row.warming ? `warming: ${warmingWords(row.warming)}` : `ties ${groups}`;
+    const state = row.warming ? `warming: ${warmingWords(row.warming)}` : `group ${groups}`;
     const more = { title: `${row.name}: ${ratio(of)}, ${state}`, text: row.warming ? "?" : groups, first };
     return [seriesOf(row, [{ x: of.estimate, y: row.name, ...range(of), ...more }])];
   });
@@ -153,7 +153,7 @@ export function viewsOf(endpoints: readonly Endpoint[]) {
       title: "Over load",
       text: isLadder
         ? "Each server alone, with more and more connections, each of which waits for its answer."
-        : "Each server alone, at several fixed rates. A server that is dear when nearly idle may be cheap when full.",
+        : "Each server alone, at several fixed rates. A server that costs more per request at a low rate may cost less at a high one.",
       charts: loads.flatMap((of) => shown.map((y) => overLoad(y, unit, of))),
     },
   ];

@@ -12,8 +12,8 @@ const NO_DATABASE = new Set(["/plain", "/html-template"]);
 export type Choice = ReturnType<typeof choicesOf>[number];
 
 /**
- * Each choice at all endpoints that compared it, and at how many of these it is significant. A driver is looked at only if it is asked.
- * @param isSplit whether what costs differently on two runtimes is one choice `on` each
+ * Each choice with the endpoints that compared it, and at how many it is significant. Endpoints without a database say nothing of drivers.
+ * @param isSplit whether a choice with different costs on two runtimes becomes one choice per runtime (`on`)
  */
 export function choicesOf(endpoints: readonly Endpoint[], isSplit = true) {
   const every = endpoints.flatMap(({ endpoint, effects }) => effects.map((effect) => ({ endpoint, ...effect })));
@@ -46,7 +46,7 @@ function namesOf({ to, from, factor }: Choice): [string, string] {
 export const nameOfChoice = (choice: Choice): string =>
   namesOf(choice).join(" vs ") + (choice.on === null ? "" : ` on ${capital(choice.on)}`);
 
-/** Of all endpoints together, ln scale: choices are ordered by it. */
+/** Sum over all endpoints, ln scale, to sort choices. */
 const costOfChoice = ({ compared }: Choice): number => compared.reduce((sum, { of }) => sum + Math.log(of.estimate), 0);
 const byCost = (a: Choice, b: Choice): number => costOfChoice(a) - costOfChoice(b);
 
@@ -99,7 +99,7 @@ export function costs(all: readonly Choice[]): (readonly [about: string, text: s
     }),
     ...[...Map.groupBy(of("framework"), ({ on }) => on)].map(([on, frameworks]) => {
       const each = frameworks.toSorted(byCost).map((one) => `${capital(one.to)} ${extentOf(one)}`);
-      // `Hono 6–20 %, Express 24–132 % more`: the last word of all is said once.
+      // `Hono 6–20 %, Express 24–132 % more`: "more" is written once.
       const isMore = each.every((text) => text.endsWith(" % more"));
       const said = isMore ? `${each.join(", ").replaceAll(" more", "")} more` : each.join(", ");
       return [`Framework${on === null ? "" : ` on ${capital(on)}`}`, `${said} than none.`] as const;
@@ -118,7 +118,7 @@ export function bestOf(all: readonly Choice[]): string | null {
   return framework ? `${namesOf(runtime)[isBetter ? 0 : 1]} with ${capital(framework.to)}` : null;
 }
 
-/** What each choice of one kind costs servers of the matrix by this run: a sentence in Markdown, if there is one. */
+/** What each choice of one kind costs servers of the matrix in this run, as a Markdown sentence; empty if the run has no such choice. */
 export function choicesSay({ endpoints }: Report, of: Factor, about: string): string[] {
   const rows = endpoints.flatMap(({ rows }) => rows);
   const matrix = new Set(rows.flatMap(({ name, server }) => (server && SERVERS.includes(server) ? [name] : [])));

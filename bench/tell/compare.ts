@@ -16,7 +16,7 @@ export function inBoth(a: Run, b: Run) {
   const [first, second] = [a.slices[0], b.slices[0]];
   if (first?.protocol !== second?.protocol)
     throw new UsageError(
-      `run ${first?.run} is of protocol ${first?.protocol}, run ${second?.run} of protocol ${second?.protocol}: what was measured differently is not compared`,
+      `run ${first?.run} has protocol ${first?.protocol}, run ${second?.run} has protocol ${second?.protocol}: choose runs of one protocol`,
     );
   const after = analyse(b, b.manifest ?? NOTHING);
   return analyse(a, a.manifest ?? NOTHING).flatMap(({ endpoint, step, by, comparison, rows }) => {
@@ -31,7 +31,7 @@ export function inBoth(a: Run, b: Run) {
   });
 }
 
-/** A table of what changed; first how machines and servers differ, last how much runs vary beyond their restarts. */
+/** The differences of machines and servers, a table of what changed, and how much the runs vary beyond their restarts. */
 export function comparison(a: Run, b: Run): string {
   const tables = inBoth(a, b);
   const [first, second] = [a.slices[0], b.slices[0]];
@@ -53,13 +53,13 @@ export function comparison(a: Run, b: Run): string {
     }),
   );
   const isSame = before.commit === after.commit && !after.commit.endsWith("-dirty");
-  const how = differ.length > 0 ? `differ, so ratios need not agree: ${differ.join("; ")}` : "are alike";
+  const how = differ.length > 0 ? `differ, so ratios may differ: ${differ.join("; ")}` : "are alike";
   return present([
     `${after.title} ÷ ${before.title}`,
     `The machines ${how}.`,
     !isSame && `The servers may differ: commit ${before.commit} → ${after.commit}.`,
     renderText(["server", "endpoint", "÷ best before", "÷ best after", "CPU µs", "requests/s"], rows),
-    "The intervals of a column are of that run. CPU µs and requests/s are also what the hosts did in these minutes; ÷ best is not.",
+    "Each ÷ best has the interval of its run. CPU µs and requests/s also change with the load of the host; ÷ best does not.",
     ...opposite(tables),
     beyondRestarts(tables),
   ]).join("\n");
@@ -80,10 +80,10 @@ function opposite(tables: readonly Both[]): string[] {
 /** How runs differ beyond what their restarts predict. */
 function beyondRestarts(tables: readonly Both[]): string {
   const seen = betweenRuns(tables.flatMap(({ comparisons }) => (comparisons ? [comparisons] : [])));
-  if (seen === null) return "How much runs vary is not known: they have no two servers in common that were compared.";
+  if (seen === null) return "The variance between the runs is unknown: fewer than two compared servers are in both.";
   const { ratio: of, sd } = seen;
-  const size = `Between these runs ratios of servers vary by ${of.estimate.toFixed(1)} times the variance that restarts predict (${of.low.toFixed(1)}–${of.high.toFixed(1)})`;
+  const size = `The variance between these runs is ${of.estimate.toFixed(1)} times the variance that restarts predict (${of.low.toFixed(1)}–${of.high.toFixed(1)})`;
   return sd === 0 || of.low <= 1
-    ? `${size}: no more than restarts explain.`
-    : `${size}, which is ${percent(sd)} of each server's cost more: the intervals of one run are too narrow for both.`;
+    ? `${size}: restarts explain it.`
+    : `${size}: costs also differ by ${percent(sd)} from run to run, so the intervals of one run are too narrow for both.`;
 }

@@ -15,7 +15,7 @@ import { endpointOr, kindOf, newestOf, type Report, resultRows, TYPICAL } from "
 import { capacities, notWarm, precision } from "./says.ts";
 import { plain } from "./text.ts";
 
-/** Files with places `<!-- name -->` that are written from the committed runs. */
+/** Files with blocks `<!-- name -->` that are written from the committed runs. */
 export const DOCS = ["README.md", "docs/postgres.md", "docs/results.md", "docs/languages.md"];
 export const PICTURE = "docs/results.svg";
 export const MACHINES = "docs/machines.md";
@@ -29,7 +29,7 @@ export async function writeDocs(reports: readonly Report[]): Promise<void> {
   for (const report of reports) await appendResults(RESULTS, report.run, resultRows(report));
 }
 
-/** @throws UsageError if it cannot. */
+/** @throws UsageError if the file cannot be written. */
 export function write(file: string, text: string): void {
   try {
     writeWhole(file, text);
@@ -65,7 +65,7 @@ const answer = (report: Report, more: readonly string[]): string =>
     fenced(report),
   ].join("\n\n");
 
-/** What the newest runs of drivers, of stores and of the ten on other machines add to the newest run of the ten. */
+/** Sentences from the newest runs of drivers, of stores, and of the ten servers on other machines. */
 function ofOthers(reports: readonly Report[], newest: ReturnType<typeof newestOf>): string[] {
   const drivers = newest.get("drivers");
   const stores = newest.get("content") ?? newest.get("stacks-content");
@@ -78,7 +78,7 @@ function ofOthers(reports: readonly Report[], newest: ReturnType<typeof newestOf
   ];
 }
 
-/** @returns an SVG of CPU time per request at one endpoint, in the colours that the reader prefers. */
+/** @returns an SVG of CPU time per request at one endpoint, in light or dark colours as the reader prefers. */
 export function picture({ run, endpoints }: Report): string {
   const endpoint = endpointOr(endpoints, TYPICAL);
   const { document } = new Window();
@@ -87,9 +87,9 @@ export function picture({ run, endpoints }: Report): string {
   const css = readFileSync(join(import.meta.dirname, "page/style.css"), "utf8");
   const style = document.createElement("style");
   style.textContent = /:root \{[^}]*\}/.exec(css)?.[0] ?? "";
-  // A picture is passed on without the words around it.
+  // A title in the picture, because people share it without the text around it.
   const title = document.createElementNS("http://www.w3.org/2000/svg", "text");
-  title.textContent = `CPU time per request at ${endpoint.endpoint}, with 95 % intervals; shaded servers tie (${run.slice(0, 10)})`;
+  title.textContent = `CPU time per request at ${endpoint.endpoint}, with 95 % intervals; shaded: not distinguishable (${run.slice(0, 10)})`;
   for (const [name, value] of Object.entries({ x: "8", y: "14", "text-anchor": "start" }))
     title.setAttribute(name, value);
   svg.prepend(style as unknown as Node, title as unknown as Node);
@@ -110,7 +110,7 @@ export function machinesPage(reports: readonly Report[]): string {
     "What a server costs depends on the machine, and so does the ratio of two servers. So each run here stands beside its machine; none of them is _the_ answer. Written by `./bench.sh report --publish`.",
     "To add yours: run `./bench.sh --standard --machine-name hetzner-cx33`, then `./bench.sh report --publish RUN`, and send all that changed as a pull request.",
     "## What each choice costs",
-    "CPU time per request of servers that differ in nothing else, on average over all such pairs: the least and the most over the endpoints, and at how many of them that is significant.",
+    "Mean over all pairs of servers that differ in nothing else: the least and the most over the endpoints, and at how many endpoints the difference is significant.",
     markdownTable([["CPU time per request", ...names], ...rows]),
     ...shown.flatMap((report, i) => [
       `## ${names[i]}`,

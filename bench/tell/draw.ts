@@ -11,7 +11,7 @@ const WIDTH = 100;
 
 export const summary = (report: Report, width = process.stdout.columns ?? WIDTH): string => drawn(card(report), width);
 
-/** The machine and the card, then a table per endpoint, cheapest server first if the run can tell. */
+/** The machine and the card, then a table per endpoint, cheapest server first if servers were compared. */
 export function terminal(report: Report, width = process.stdout.columns ?? WIDTH): string {
   const { run, endpoints, machine } = report;
   const heading: Line[] = [["Run", run], ...machine];
@@ -29,14 +29,14 @@ export function terminal(report: Report, width = process.stdout.columns ?? WIDTH
   ]).join("\n\n");
 }
 
-/** A table without a title has that of its section over its servers. */
+/** A table without a title has the section's title as the head of its server column. */
 function table(section: string, { title, heads, rows }: Grid, width: number): string {
   const named = heads.map((one) => (one.head === "server" && section ? { ...one, head: section } : one));
   const text = fitted({ title, rows, heads: title ? heads : named }, width);
   return title ? `${wrap(title, width)}\n${text}` : text;
 }
 
-/** The card, what all servers cost at all endpoints, and each section folded. */
+/** The card, the cost of all servers at all endpoints, and each section folded. */
 export function markdown(report: Report): string {
   const { run, machineName, machine, endpoints } = report;
   const together = endpoints.length > 1 ? overview(endpoints) : null;

@@ -5,7 +5,7 @@ import { listed, present } from "./format.ts";
 export function foreign(file: string, rows: readonly PlainRow[]): string {
   const byName = Map.groupBy(rows, ({ name }) => name);
   const repeated = rows.length - new Set(rows.map(({ name, endpoint }) => `${name} ${endpoint}`)).size;
-  // Work that cannot be less than that of /plain, and yet came out faster.
+  // Servers with an endpoint that does more work than /plain, yet came out faster.
   const odd = [...byName].flatMap(([name, of]) => {
     const plain = of.find(({ endpoint }) => endpoint === "/plain")?.goodput ?? Number.POSITIVE_INFINITY;
     return of.some(({ endpoint, goodput }) => endpoint.startsWith("/sqlite") && goodput > plain) ? [name] : [];
@@ -22,7 +22,7 @@ export function foreign(file: string, rows: readonly PlainRow[]): string {
     repeated === 0
       ? "No row is repeated: how much one server varies from run to run is not known, so nothing can be ranked."
       : `${repeated} rows are repeated, but not in rounds with the others, so nothing can be ranked.`,
-    "./bench.sh http://host:port measures these servers so that it can be told: CPU time per request orders them through any line.",
+    "./bench.sh http://host:port measures these servers so that they can be ranked: the network does not change CPU time per request.",
   ]).join("\n");
 }
 
@@ -37,7 +37,7 @@ function inFlight(rows: readonly PlainRow[]): string[] {
   const spread = `in every row requests/s × latency is about ${Math.round((least + most) / 2)} (${least.toFixed(1)} to ${most.toFixed(1)})`;
   const measured =
     slow / fast < 1.5
-      ? `half of all latencies lie between ${fast} and ${slow} ms, whatever the work, so the line was measured, not the servers`
+      ? `half of all latencies lie between ${fast} and ${slow} ms, whatever the work, so the network was measured, not the servers`
       : "so each requests/s only repeats the latency";
   return [`Closed loop: ${spread}, the connections that waited for an answer; ${measured}.`];
 }

@@ -1,4 +1,4 @@
-/** Numbers and names as they are shown everywhere. */
+/** Formats of numbers and names. */
 import type { Interval } from "../judge/statistics.ts";
 
 export const count = (value: number) => Math.round(value).toLocaleString("en-US");
@@ -12,7 +12,7 @@ export function signed(ratio: number, digits = 0): string {
   return `${Number(text) < 0 ? "−" : "+"}${text.replace("-", "")}`;
 }
 
-/** ` ±5%`: the wider half of the widest 95 % interval; "" if too few restarts leave all of them open. */
+/** ` ±5%`: the wider half of the widest 95 % interval; "" if none has limits, with too few restarts. */
 export function plusMinus(intervals: readonly (Interval | null)[]): string {
   const halves = intervals.map((one) => (one ? one.high / one.estimate - 1 : Number.NaN)).filter((half) => half >= 0);
   const half = Math.max(...halves);
@@ -25,7 +25,7 @@ export const withoutInterval = (interval: Interval | null, show: (value: number)
 export const withInterval = (interval: Interval | null, show: (value: number) => string): string =>
   withoutInterval(interval, (value) => show(value) + plusMinus([interval]));
 
-/** An interval of a hundredfold or more, as two restarts may leave it, says nothing and is left out. */
+/** An interval wider than this factor, as with two restarts, says nothing and is left out. */
 const TELLING = 100;
 /** `1.19 (1.12–1.27)` */
 export const ratio = ({ estimate, low, high }: Interval, digits = 2): string =>
@@ -44,7 +44,7 @@ export const warmingWords = (by: number): string =>
 
 export const notDetectable = (below: string): string => `differences below ${below} are not detectable`;
 
-/** `bun` of `bun 1.4.5`; `other` of a server that does not say. */
+/** `bun` of `bun 1.4.5`; `other` if the server does not report it. */
 export const word = (text: string | null): string => text?.split(" ")[0] ?? "other";
 
 export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
@@ -56,5 +56,5 @@ export const listed = (items: readonly string[]): string => new Intl.ListFormat(
 export const shortOf = (endpoint: string) =>
   endpoint.replace(/^\/sqlite\/random-(\d+)fields\/(\d+)$/, "$1×$2").replace(/^\/(\w+)-template$/, "$1");
 
-/** Without what is not so. */
+/** Without false, null, undefined and empty items. */
 export const present = <T>(items: readonly (T | false | null | undefined | "")[]): T[] => items.filter(Boolean) as T[];

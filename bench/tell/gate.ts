@@ -1,4 +1,4 @@
-/** What a change costs: the record that --json prints, and the same as a table. */
+/** What a change costs: the record that --json prints, also as a table. */
 import { markdownTable } from "markdown-table";
 import type { Also, Failures, Gate, GateVerdict, Measure, SideNames } from "../judge/gate.ts";
 import { limitsOf, measureOf, verdictBy, verdictOf, worst } from "../judge/gate.ts";
@@ -63,7 +63,7 @@ export function gateReport(
     version: 2 as const,
     verdict: isOpen ? worst([verdict, ...others]) : verdict,
     reason: suspect?.guard
-      ? `a copy of ${base.name} came out different from it at ${suspect.endpoint}: ${change(limitsOf(suspect.guard.ratio))}, so nothing here can be trusted`
+      ? `${base.name} differs from its own copy at ${suspect.endpoint}: ${change(limitsOf(suspect.guard.ratio))}, so no result can be trusted`
       : null,
     ...{ failAbove, base, head, run: manifest.run, machine: machineLine(manifest) },
     ...{ restarts: manifest.restarts, seconds: manifest.seconds.total },
@@ -74,7 +74,7 @@ export function gateReport(
   };
 }
 
-/** Most apps have no child processes, so these are means and no ratio. */
+/** Means, not a ratio, because most apps have no child processes. */
 function childrenOf(at: readonly Slice[], { base, head }: SideNames) {
   const of = (side: string) =>
     mean(at.flatMap(({ name, childUsPerRequest }) => (name === side ? (childUsPerRequest ?? []) : [])));
@@ -100,7 +100,7 @@ const inverse = ({ base, head, ratio, low, high }: Measure): Measure => ({
 const change = ({ ratio, low, high }: Pick<Measure, "ratio" | "low" | "high">): string =>
   `${signed(ratio, 1)} %${low === null || high === null ? "" : ` (${signed(low, 1)} to ${signed(high, 1)})`}`;
 
-/** A cause is worth a row if its interval shows a change, and that is more than this. */
+/** A likely cause has a row if its change is significant and larger than this. */
 const TELLING = 0.02;
 const isTelling = ({ low, high, ratio }: Measure): boolean =>
   low !== null && high !== null && (low > 1 || high < 1) && Math.abs(ratio - 1) > TELLING;
@@ -162,12 +162,12 @@ function grounds({ base, head, restarts, seconds, endpoints, machine, taken }: G
   const sides = `${many(restarts, "restart")} of each side in ${seconds.toFixed(0)} s`;
   return present([
     `${sides}; 95 % intervals; those of CPU time and requests/s hold at all endpoints at once.`,
-    guards.length > 0 && `${base.name} against a copy of itself, where only noise is seen: ${guards.join(", ")}.`,
+    guards.length > 0 && `${base.name} against its own copy, where every difference is noise: ${guards.join(", ")}.`,
     ...endpoints.flatMap(({ endpoint, cpuUs, childUs: child, waiting, warming }) => [
       waiting && `At ${endpoint} a server waits for something, so requests/s decide as well as CPU time.`,
       child &&
         Math.abs(child.head - child.base) > TELLING * (cpuUs?.base ?? Number.NaN) &&
-        `At ${endpoint} child processes use ${us(child.base)} of a request of ${base.name}, ${us(child.head)} of ${head.name}.`,
+        `At ${endpoint} child processes use ${us(child.base)} per request in ${base.name}, ${us(child.head)} in ${head.name}.`,
       warming && `Still warming at ${endpoint}: raise --warmup.`,
     ]),
     `Measured on ${machine}${taken === null ? "" : `; ${otherWork(taken)}`}.`,

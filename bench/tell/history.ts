@@ -1,4 +1,4 @@
-/** What changed over many runs of one results.csv, and since when. */
+/** Changes of cost over the runs of one results.csv, and when they began. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "csv-parse/sync";
@@ -13,7 +13,7 @@ import { history } from "./page/draw.ts";
 export type Series = ReturnType<typeof readHistory>[number];
 type ResultRow = Readonly<Record<(typeof RESULT_COLUMNS)[number], string>>;
 
-/** Fewer runs than this show no change. */
+/** Minimum runs in which a change can be detected. */
 const LEAST_RUNS = 8;
 
 /** @param file results.csv, or one like it; oldest run first. @throws UsageError */
@@ -30,9 +30,9 @@ export function readHistory(file: string) {
   const all = [...Map.groupBy(measured, ({ Endpoint }) => Endpoint).values()].flatMap(seriesOf);
   const long = all.filter(({ runs }) => runs.length >= LEAST_RUNS);
   const most = Math.max(0, ...all.map(({ runs }) => runs.length));
-  const few = `has ${most} runs of one server: a change is seen in ${LEAST_RUNS} or more`;
+  const few = `has at most ${most} runs of a server: detecting a change requires ${LEAST_RUNS}`;
   if (long.length === 0) throw new UsageError(`--history "${file}" ${few}`);
-  // On the log scale a change is as clear upwards as downwards; all series that are shown may be still.
+  // ln scale, so that a rise is as clear as a fall; corrected for the number of series.
   return long.map((series) => ({
     ...series,
     levels: levels(series.values.map(Math.log), long.length).map(({ from, level }) => ({
@@ -42,7 +42,7 @@ export function readHistory(file: string) {
   }));
 }
 
-/** Beside a server of the same runs the machine cancels. @param rows of one endpoint */
+/** Costs ÷ those of one server in the same runs, because the machine then cancels. @param rows of one endpoint */
 function seriesOf(rows: readonly ResultRow[]) {
   const byName = Map.groupBy(rows, ({ Name }) => Name);
   const runs = new Set(rows.map(({ Run }) => Run));

@@ -23,7 +23,7 @@ export interface Data {
 
 export async function html(report: Report): Promise<string> {
   const { endpoints, machine } = report;
-  // What is drawn stands in the data of the charts, and turns are many.
+  // Leaves out histograms, whose data is in the charts, and turns, which are many.
   const { histograms, turns, ...manifest } = report.manifest ?? { histograms: {}, turns: [] };
   const views = viewsOf(endpoints);
   const servers = serversOf(endpoints);
@@ -41,7 +41,7 @@ export async function html(report: Report): Promise<string> {
     machine: machine.map(plain),
     sections: sections(report),
     manifest: JSON.stringify(manifest, null, 1),
-    // Four digits are more than a chart shows; in a script element nothing may look like its end.
+    // A chart shows fewer than four digits. "<" is escaped, so that no text ends the script element.
     data: shortJson(data, 4).replaceAll("<", "\\u003c"),
     script: await bundle(),
     style: readFileSync(join(folder, "style.css"), "utf8"),

@@ -1,4 +1,4 @@
-/** One line each: what a plan will do, what came out of `compare`, `tax`, `--idle` and `self-test`. */
+/** Lines and tables for a plan, and for results of `compare`, `tax`, `--idle` and `self-test`. */
 import { isHere } from "../ask/targets.ts";
 import type { Cores } from "../host/cores.ts";
 import { EXIT } from "../judge/gate.ts";
@@ -21,7 +21,7 @@ export function describe(plan: Plan, cores: Cores | null): string {
     if (!targets.every(isHere)) return "";
     if (cores === null) return "; servers and generator share the cores";
     const pinned = targets.every(({ kind }) => kind !== "url");
-    return `; generator on cores ${cores.generator}, servers on ${pinned ? cores.server : "whichever they choose"}`;
+    return `; generator on cores ${cores.generator}, servers ${pinned ? `on ${cores.server}` : "not pinned"}`;
   };
   const minutes = amount.minutes < 1 ? `${Math.round(amount.minutes * 60)} s` : `${amount.minutes} min`;
   const what = `${many(targets.length, "server")} × ${many(scenarios.length, "endpoint")}, ${connections} connections`;
@@ -43,7 +43,7 @@ export function targetLines({ targets, scenarios }: Plan): string[] {
 export function outcome(pair: string, one: Outcome, { seconds }: Pick<Manifest, "seconds">): string {
   const { endpoint, by, ratio: of, state, logRatios, smallestVisible, isWarming } = one;
   if (logRatios.length === 0)
-    return `${pair} ${endpoint}: not measured in ${seconds.total.toFixed(0)} s: requests failed, or a server was gone`;
+    return `${pair} ${endpoint}: not measured in ${seconds.total.toFixed(0)} s: requests failed, or a server ended`;
   const cold = isWarming ? "; one was still warming: raise --warmup" : "";
   const visible = smallestVisible < 1 ? notDetectable(percent(smallestVisible)) : "too few to detect a difference";
   const what = by === "cpu" ? "CPU time per request" : "time per request";
@@ -58,7 +58,7 @@ export const gateLine = ({ server, handicap, verdict, seconds }: GateFinding): s
 
 const ANSWERS = ["not slower", "slower", "undecided", "not measured"] as const;
 
-/** What gates exited with, and what the first of the two cost in all of them, against the second. */
+/** How often gates had each verdict, and the cost of the first server ÷ the second over all of them. */
 export function gatesTable(findings: readonly GateFinding[]): string {
   const rows = [...Map.groupBy(findings, ({ handicap }) => handicap)].map(([handicap, all]) => {
     const ratios = all.flatMap(({ outcomes }) => outcomes.flatMap(({ logRatios }) => logRatios.map(Math.exp)));
@@ -72,7 +72,7 @@ export function gatesTable(findings: readonly GateFinding[]): string {
   );
 }
 
-/** What idle servers cost: the median of several starts, the least and the most. */
+/** Cost of idle servers: median, minimum and maximum over several restarts. */
 export function idleTable(seen: readonly Idle[]): string {
   const byName = [...Map.groupBy(seen, ({ name }) => name)];
   const mb = (bytes: number) => (bytes / 1e6).toFixed(1);
@@ -88,7 +88,7 @@ export function idleTable(seen: readonly Idle[]): string {
   const starts = Math.max(...byName.map(([, { length }]) => length));
   return [
     renderText(["", "start ms", "MB", "MB per 1,000 idle", "CPU % idle"], rows),
-    `Medians of ${starts} starts, with the least and the most. Idle: 1,000 connections that each asked once.`,
+    `Median (least–most) of ${starts} restarts. Idle: 1,000 connections after one request each.`,
   ].join("\n\n");
 }
 

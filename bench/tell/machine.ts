@@ -1,4 +1,4 @@
-/** What the machine of a run was, and how the machines of two runs differ. */
+/** Describes the machine of a run, and how the machines of two runs differ. */
 import { isHere } from "../ask/targets.ts";
 import type { Fingerprint, Speed } from "../host/machine/fingerprint.ts";
 import type { Machine } from "../host/machine/identity.ts";
@@ -10,7 +10,7 @@ import { type Line, labeled } from "./text.ts";
 
 type Fingerprints = readonly Fingerprint[];
 
-/** What each speed is of, as a newcomer would say it. */
+/** What each speed measures. */
 const SPEEDS: Readonly<Record<keyof Speed, string>> = {
   aluNs: "arithmetic",
   syscallNs: "system call",
@@ -22,11 +22,11 @@ const SPEEDS: Readonly<Record<keyof Speed, string>> = {
 };
 const KEYS = Object.keys(SPEEDS) as (keyof Speed)[];
 
-/** Cores on which a loop is slower by more beside the same loop share something. */
+/** Cores share hardware if a loop gets slower by more than this while the other cores run the same loop. */
 const SHARED = 1.25;
-/** A speed that moved by more between two looks has changed. */
+/** A speed has changed if its maximum ÷ minimum during the run is larger. */
 const CHANGED = 1.25;
-/** Part of a fingerprint's time that others may have had. */
+/** Share of a fingerprint's time that other work may use before the report mentions it. */
 const TAKEN = 0.05;
 
 const duration = (ns: number) =>
@@ -36,7 +36,7 @@ const middle = (manifest: Manifest, of: (one: Fingerprint) => number) =>
 const most = (values: readonly number[]) => Math.max(...values);
 const times = (ratio: number) => `× ${ratio.toFixed(2)}`;
 
-/** Its owner's name for it, or `2 × Intel Xeon Processor (6/167)`, as family and model tell processors of one name apart; or its host. */
+/** The name from --machine-name; else `2 × Intel Xeon Processor (6/167)`, because only family and model distinguish some; else the host. */
 export function machineNameOf(manifest: Manifest | null, host: string): string {
   if (manifest?.machineName) return manifest.machineName;
   if (!manifest?.machine) return host;
@@ -45,7 +45,7 @@ export function machineNameOf(manifest: Manifest | null, host: string): string {
   return `${cores} × ${name}${model === null ? "" : ` (${family}/${model})`}`;
 }
 
-/** The machine of a run in one line: names of virtual processors say little, family and model more. */
+/** The machine in one line, with family and model, because names of virtual processors say little. */
 export function machineLine({ machine }: Manifest): string {
   const { cores, cpu, vendor, family, model, stepping, caches, memoryBytes, hypervisor, flags } = machine;
   const version = `(family ${family}, model ${model}${stepping === null ? "" : `, stepping ${stepping}`})`;
@@ -67,7 +67,7 @@ export function machineLines(manifest: Manifest, slices: readonly Slice[]): Line
     ["Machine", machineLine(manifest)],
     ...labeled(
       "Servers",
-      isElsewhere ? "run on another machine, which is not known here; this one made the load" : null,
+      isElsewhere ? "run on another machine, about which nothing is known; this machine made the load" : null,
     ),
     ...labeled("Cores", isSeen ? sharing(seen) : null),
     ...labeled("Speed", isSeen ? speeds(seen) : null),
@@ -83,12 +83,12 @@ function sharing(seen: Fingerprints): string {
   if (together < SHARED) return `share no hardware: a loop takes ${times(together)} ${beside}`;
   const how =
     least < SHARED
-      ? `are shared at times, by how the host places them: a loop takes ${times(least)} to ${times(most(ratios))}`
-      : `are shared (hyperthreads, or a limit of the host): a loop takes ${times(together)}`;
-  return `${how} ${beside}, so the load generator slows the server: load it from elsewhere (http://, --agents), or take ratios as this machine's only`;
+      ? `share hardware at times, depending on where the host places them: a loop takes ${times(least)} to ${times(most(ratios))}`
+      : `share hardware (hyperthreads, or a limit of the host): a loop takes ${times(together)}`;
+  return `${how} ${beside}, so the load generator slows the server: load it from another machine (http://, --agents), or use the ratios only for this machine`;
 }
 
-/** With the range of those that changed, so that absolute numbers do not hold. */
+/** Each speed, as a range if it changed during the run. */
 function speeds(seen: Fingerprints): string {
   const all = KEYS.filter((key) => key !== "aluNs").map((key) => {
     const values = seen.map(({ speed }) => speed[key]);
@@ -101,7 +101,7 @@ function speeds(seen: Fingerprints): string {
   return all.map(({ text }) => text).join(", ") + more;
 }
 
-/** How quiet the machine was while it was measured, and before and after restarts; null if that was not seen. */
+/** CPU that other work used during slices, and before and after restarts; null if unknown. */
 function taken(seen: Fingerprints, slices: readonly Slice[]): string | null {
   const parts = slices.flatMap(({ taken }) => taken ?? []).sort((a, b) => a - b);
   const at = (part: number) => percent(parts[Math.floor(part * (parts.length - 1))] ?? 0);
@@ -114,15 +114,15 @@ function taken(seen: Fingerprints, slices: readonly Slice[]): string | null {
   return present([parts.length > 0 && during, slow, isNoisy && idle]).join("; ") || null;
 }
 
-/** How much two machines may differ in a speed and still be the same. */
+/** Machines are alike if no speed differs by more than this factor. */
 const ALIKE = 1.15;
 const FIELDS = "vendor family model stepping microcode cores kernel hypervisor hugePages governor".split(
   " ",
 ) as (keyof Machine)[];
 
-/** How the machines of two runs differ; empty if they are alike, so that their ratios ought to agree. */
+/** How the machines of two runs differ; empty if they are alike, so that ratios should agree. */
 export function machinesDiffer(a: Manifest | null, b: Manifest | null): string[] {
-  if (!a?.machine || !b?.machine) return ["the machine of one run is not known: ratios need not agree"];
+  if (!a?.machine || !b?.machine) return ["the machine of one run is not known"];
   const [x, y] = [a.machine, b.machine];
   const change = (what: string, from: unknown, to: unknown) => (from === to ? [] : [`${what} ${from} → ${to}`]);
   const defences = Object.keys({ ...x.mitigations, ...y.mitigations }).filter(

@@ -3,11 +3,11 @@ import { SingleBar } from "cli-progress";
 import type { Progress } from "../run/session.ts";
 import { percent } from "./format.ts";
 
-/** A bar on a terminal, with the last table above it; a line per step elsewhere. @param seconds that it will take */
+/** A bar on a terminal, below the last table; in a pipe a line per step. @param seconds expected duration */
 export const showProgress = (seconds: number): Progress =>
   (process.stderr.isTTY ? onTerminal : inPipe)(timer(Math.max(1, seconds)));
 
-/** What is done of `total` seconds. */
+/** Time spent and left of `total` seconds. */
 function timer(total: number) {
   let behind = 0;
   let since = performance.now();

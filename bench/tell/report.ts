@@ -1,4 +1,4 @@
-/** What is shown of a run, made from its files. */
+/** The data of a report, from the files of a run. */
 import { UsageError } from "../../shared/errors.ts";
 import { WORKLOADS, type Workload } from "../ask/endpoints.ts";
 import { stackOf } from "../ask/targets.ts";
@@ -22,7 +22,7 @@ export interface Report {
   readonly connections: number;
   /** Null if results/<run>.json is missing: histograms, calibration and versions are then not known. */
   readonly manifest: Manifest | null;
-  /** What the machine was; empty if that is not known. */
+  /** Description of the machine; empty if unknown. */
   readonly machine: readonly Line[];
   readonly findings: Findings;
   readonly endpoints: readonly Endpoint[];
@@ -33,7 +33,7 @@ export interface Report {
 export interface Endpoint extends Table {
   readonly effects: readonly MainEffect[];
   readonly steps: readonly Table[];
-  /** Latency at each of PERCENTILES, ms; of servers whose histograms are known. */
+  /** Latency in ms at each of PERCENTILES, for servers whose histograms are known. */
   readonly curves: readonly { readonly name: string; readonly ms: readonly number[] }[];
 }
 
@@ -47,7 +47,7 @@ export function readReport(file: string, run?: string): Report {
   if (slices.length > 0) return reportOf({ slices, windows: readWindows(file, chosen) }, manifestOf(file, chosen));
   throw new UsageError(
     runs.includes(chosen)
-      ? `run ${chosen} has no rows: ./bench.sh appends them`
+      ? `run ${chosen} has no rows: choose another with --run`
       : `there is no run "${chosen}": choose from ${runs.slice(-5).join(", ")}`,
   );
 }
@@ -56,11 +56,11 @@ export function readReport(file: string, run?: string): Report {
 export function runsOf(file: string): string[] {
   const runs = runsIn(file);
   if (runs.length > 0) return runs;
-  throw new UsageError(`${foldersOf(file).join(" and ")}: no run is there; ./bench.sh measures one`);
+  throw new UsageError(`no run in ${foldersOf(file).join(" or ")}: ./bench.sh measures one`);
 }
 
 export function reportOf(measured: Measurements, manifest: Manifest | null): Report {
-  // While a capacity is searched each slice has another rate.
+  // Leaves out the slices of a capacity search, because each has another rate.
   const searched = Object.keys(manifest?.capacities ?? {}).length > 0;
   const slices = inOrder(searched ? measured.slices.filter(({ kind }) => kind === "closed") : measured.slices);
   const first = slices[0] as Slice;
@@ -88,7 +88,7 @@ export function reportOf(measured: Measurements, manifest: Manifest | null): Rep
   };
 }
 
-/** The endpoint that says most in one picture, if it was measured. */
+/** The endpoint to show if there is room for one. */
 export const TYPICAL = "/sqlite/random-5fields/5";
 export const endpointOr = (endpoints: readonly Endpoint[], wanted: string): Endpoint =>
   endpoints.find(({ endpoint }) => endpoint === wanted) ?? (endpoints[0] as Endpoint);
@@ -99,7 +99,7 @@ export const costWord = (endpoints: readonly Pick<Table, "by">[]): "CPU time" | 
 export const twinsAmong = (endpoints: readonly Pick<Table, "rows">[]): Set<string> =>
   new Set(endpoints.flatMap(({ rows }) => rows.flatMap(({ name, twinOf }) => (twinOf ? [name] : []))));
 
-/** What a run is of: its workload, with servers in other languages or not; SQLite drivers; a fixed rate; the highest rate that keeps a promise. */
+/** What a run measures: a workload, `stacks-` if with other languages; SQLite drivers; a fixed rate; the highest rate that keeps a promise. */
 export type Kind = Workload | `stacks-${Workload}` | "drivers" | "stacks-rate" | "capacity";
 
 /** @returns the newest of each kind. @param reports oldest first */

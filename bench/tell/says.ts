@@ -1,4 +1,4 @@
-/** What a run knows for and against itself, in words: each finding has one wording, wherever it is shown. */
+/** Words for what supports or limits the trust in a run: each finding has one wording, wherever it is shown. */
 import type { Identity } from "../../shared/identity.ts";
 import { SEQUENCE } from "../ask/endpoints.ts";
 import type { Findings } from "../judge/findings.ts";
@@ -8,7 +8,7 @@ import { capital, count, listed, notDetectable, percent, present, ratio, shortOf
 import type { Endpoint, Report } from "./report.ts";
 import { type Line, labeled } from "./text.ts";
 
-/** Servers that were measured twice and came out as they should, or did not. */
+/** Servers that were measured twice. @param isDifferent those whose copies differ, or those whose copies do not */
 export function twinsSay({ twins }: Findings, isDifferent: boolean): Line[] {
   const wanted = twins.filter(({ state }) => (state === "different") === isDifferent);
   return wanted.map(({ name, ratio: of }) => {
@@ -18,7 +18,7 @@ export function twinsSay({ twins }: Findings, isDifferent: boolean): Line[] {
   });
 }
 
-/** Verdicts that the card names with their servers, because their numbers are not those of the servers; tables name others. */
+/** Verdicts that are on the card, with their servers, because the numbers are not those of the servers; others are in the tables. */
 const ELSEWHERE = new Set(["network-bound", "bandwidth-bound", "rate-limited", "invalid", "service time"]);
 
 export function limits(endpoints: readonly Endpoint[], where: "card" | "tables" | "all"): string[] {
@@ -35,7 +35,7 @@ export function limits(endpoints: readonly Endpoint[], where: "card" | "tables" 
   });
 }
 
-/** A run of many servers may have one remark for each. */
+/** Maximum of remarks on the card, because a run of many servers may have one for each. */
 const MOST_REMARKS = 4;
 
 const NAMED = 3;
@@ -58,12 +58,11 @@ export function precision(endpoints: readonly Endpoint[]): Line[] {
   return labeled("Precision", span ? notDetectable(span) : null);
 }
 
-/** The card says how much of the cores' time the host or other processes used, if it is more than this. */
+/** The card has a line "Noisy" if other work used more of the CPU than this. */
 const NOISY = 0.1;
-const RUNNING =
-  "Servers that run already are not restarted: how much they differ from start to start is not in these intervals.";
+const RUNNING = "Running servers are not restarted, so intervals do not include the variance between restarts.";
 
-/** All that is to be known of a run before it is believed, but for twins that differ. @param isOne of one server nothing is ranked */
+/** Everything that limits the trust in a run, except twins that differ. @param isOne with one server nothing is ranked */
 export function caveats(report: Report, isOne: boolean): Line[] {
   const { endpoints, findings, manifest } = report;
   const { taken, left, remarks, unranked, isRunning, busyAtRest } = findings;
@@ -73,11 +72,11 @@ export function caveats(report: Report, isOne: boolean): Line[] {
     ...limits(endpoints, isOne ? "all" : "card"),
     ...left.map(({ name, restart, scenario, reason }) => {
       const at = scenario === null ? "at its start" : `at ${scenario}`;
-      return `${name} is left out since restart ${restart}: it was gone ${at}: ${reason}`;
+      return `${name} is left out since restart ${restart}: it failed ${at}: ${reason}`;
     }),
     ...remarks.slice(0, shown),
     remarks.length > shown && `and ${remarks.length - shown} more remarks, in the .json file of the run`,
-    unranked.length > 0 && !isOne && `${listed(unranked)}: not ranked; that takes two servers and two restarts.`,
+    unranked.length > 0 && !isOne && `${listed(unranked)}: not ranked; this requires two servers and two restarts.`,
     isRunning && RUNNING,
     ...promises(manifest),
     busy && `Idle, ${busy} of a core; no cost above includes that`,
@@ -102,9 +101,9 @@ export function capacitySays(who: string, endpoint: string, slo: Slo, capacity: 
     const writes = requests * (WRITES[endpoint] ?? 1);
     return writes < 100 ? writes.toFixed(1) : count(writes);
   };
-  const interval = high === null ? "or more" : `(${times(low)}–${times(high)}, ${starts} starts)`;
+  const interval = high === null ? "or more" : `(${times(low)}–${times(high)}, ${starts} restarts)`;
   const what = endpoint in WRITES ? "writes/s" : "requests/s";
-  return `${endpoint}: ${who} is enough for ${times(rate)} ${what} ${interval} at ${promise}; in the last start ${reason}.`;
+  return `${endpoint}: ${who} is enough for ${times(rate)} ${what} ${interval} at ${promise}; in the last restart ${reason}.`;
 }
 
 export const capacities = (manifest: Manifest | null): string[] =>

@@ -29,7 +29,7 @@ export function sections({ endpoints, servers }: Report) {
   const compared = endpoints.filter(({ comparison }) => comparison !== null);
   const heads = ["detectable", ...compared.map(({ endpoint }) => shortOf(endpoint))];
   const grids = compared.length > 0 ? [grid("", heads, precision(compared))] : [];
-  // Of one server the card has them.
+  // With one server these notes are on the card.
   const notes = endpoints.some(({ rows }) => rows.length > 1) ? limits(endpoints, "tables") : [];
   return [
     ...(grids.length + notes.length > 0 ? [{ title: "Precision and limits", endpoint: null, grids, notes }] : []),
@@ -48,7 +48,7 @@ export function sections({ endpoints, servers }: Report) {
   ];
 }
 
-/** The smallest difference of servers, and the smallest change of a cost while it was measured, that a run sees. */
+/** The smallest difference of servers, and the smallest change of a cost while it was measured, that a run detects. */
 function precision(tables: readonly Table[]): string[][] {
   const known = (part: number | null | undefined) => (part ? percent(part) : "-");
   const rows = [
@@ -67,11 +67,11 @@ function sideBySide(title: string, heads: readonly string[], tables: readonly Ta
   return grid(title, ["server", ...heads], rows);
 }
 
-/** What each server costs at all endpoints, as a multiple of the least, and its ties; with more and more connections, what it answers. */
+/** Cost of each server at all endpoints ÷ the least, and its letters; on a ladder of connections, its requests/s and p99. */
 export function overview(tables: readonly Table[]): Grid | null {
   const heads = tables.map(({ endpoint }) => endpoint);
   if (tables.some(({ level }) => level?.unit === "connections")) {
-    const title = "requests/s and p99 in ms with so many connections; - if more than 1 % failed with fewer";
+    const title = "requests/s and p99 in ms by number of connections; - if more than 1 % failed with fewer";
     return sideBySide(title, heads, tables, ({ goodput, latencyMs, errors, requests }) => {
       const failed = errors > 0 ? `, ${percent(errors / requests)} failed` : "";
       return `${count(goodput.estimate)}, ${ms(latencyMs[99].estimate)}${failed}`;
@@ -84,7 +84,7 @@ export function overview(tables: readonly Table[]): Grid | null {
   );
 }
 
-/** What a run knows so far: the overview, and what cannot be detected yet. */
+/** Results so far: the overview, and what cannot be detected yet. */
 export function soFar({ manifest, ...measured }: Measurements & { readonly manifest: Manifest }): string {
   const tables = analyse(measured, manifest).filter(({ comparison, step }) => comparison !== null && step === null);
   const head = `after ${many(manifest.restarts, "restart")}`;
@@ -123,10 +123,10 @@ const measured =
     show: (row) => withoutInterval(of(row), show),
   });
 
-/** The server's own limit, or one that was asked for: a cell is empty then. */
+/** The server's own limit, or the rate that was set: the cell is then empty. */
 const EXPECTED = new Set(["server-bound", "on schedule"]);
 
-/** In a closed loop p50 only repeats requests/s. */
+/** Without p50 in a closed loop, because there it only repeats requests/s. */
 function serverGrid({ rows, load }: Endpoint): Grid {
   const column = measured(rows);
   return gridBy("", rows, [
@@ -141,7 +141,7 @@ function serverGrid({ rows, load }: Endpoint): Grid {
   ]);
 }
 
-/** The table of servers at an endpoint, then what only some endpoints have. */
+/** The table of servers at an endpoint, then tables that only some endpoints have. */
 export function gridsOf(shown: Endpoint): Grid[] {
   const { endpoint, rows, steps, load } = shown;
   const isHelped = (row: Row) => row.databaseUsPerRequest || row.poolerUsPerRequest || row.deadlocks !== null;
@@ -157,7 +157,7 @@ export function gridsOf(shown: Endpoint): Grid[] {
 
 function databaseGrid(endpoint: string, rows: readonly Row[]): Grid {
   const mean = (connections: number | null) => connections?.toFixed(1) ?? "-";
-  const title = `${endpoint}: pooler and database, whose CPU time is part of the above; memory counts shared pages once; connections wait for locks or for the server's next statement, on average`;
+  const title = `${endpoint}: pooler and database. CPU time above includes theirs; memory counts shared pages once; waits are mean numbers of connections, for locks or for the server's next statement`;
   return gridBy(title, rows, [
     SERVER,
     { head: "pooler µs", show: (row) => withoutInterval(row.poolerUsPerRequest, us) },
@@ -171,7 +171,7 @@ function databaseGrid(endpoint: string, rows: readonly Row[]): Grid {
 
 function rateGrid(endpoint: string, rows: readonly Row[]): Grid {
   const seconds = ({ requests, averageMs }: Row) => Math.round((requests * averageMs) / 1e3);
-  const title = `${endpoint}: requests at a fixed rate; the total latency is the sum of all of them`;
+  const title = `${endpoint}: requests at a fixed rate; total latency is the sum over all requests`;
   return gridBy(title, rows, [
     SERVER,
     { head: "answered", show: ({ requests, errors }) => count(requests - errors) },
@@ -185,7 +185,7 @@ const NOTES: Readonly<Record<string, string>> = {
   [SEQUENCE]:
     "A request is a whole sequence here: POST, GET, PUT, GET, DELETE, GET, each answer checked; its latency is their sum",
   [TRANSACTION]:
-    "Each request has an account, a teller, a branch and a delta of its own, drawn by k6; of every server balances and history added up",
+    "k6 draws an account, a teller, a branch and a delta for each request; the balances of every server agreed with its history",
 };
 
 export const notesOf = ({ base, comparison, by, apart, rows }: Table): string[] =>

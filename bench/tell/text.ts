@@ -18,7 +18,7 @@ export const grid = (title: string, heads: readonly string[], rows: Grid["rows"]
   rows,
 });
 
-/** Without columns that say nothing of any row. */
+/** Leaves out columns that are empty in all rows. */
 export function gridBy<T>(title: string, rows: readonly T[], columns: readonly Column<T>[]): Grid {
   const telling = columns.filter(({ show }) => rows.some((row) => !["", "-"].includes(show(row))));
   return { title, heads: telling, rows: rows.map((row) => telling.map(({ show }) => show(row))) };
@@ -40,7 +40,7 @@ export function render({ heads, rows }: Grid, gap = 2): string {
 
 export const renderText = (heads: readonly string[], rows: Grid["rows"]): string => render(grid("", heads, rows));
 
-/** With as much as there is room for: closer together, then with heads in several lines, then with fewer columns. */
+/** Fits a table into a width: columns closer together, then heads in several lines, then fewer columns. */
 export function fitted(whole: Grid, width: number): string {
   const broken = (head: string) => head.replace(/(?<=[-\w])(?=\/\w{3})|(?<=-)| (?=±)/g, "\n");
   const heads = whole.heads.map((one) => ({ ...one, head: broken(one.head) }));
@@ -54,7 +54,7 @@ export function fitted(whole: Grid, width: number): string {
 const fits = (text: string, width: number) =>
   Math.max(...text.split("\n").map((line) => Bun.stringWidth(line))) <= width;
 
-/** A label and what it says, or a text, or a line of a table, which is not wrapped. */
+/** A label with its text, or a text, or a line of a table, which is not wrapped. */
 export type Line = readonly [label: string, text: string] | string;
 
 export const labeled = (label: string, text: string | null): Line[] => (text === null ? [] : [[label, text]]);

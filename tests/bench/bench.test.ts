@@ -33,10 +33,13 @@ test("mistakes in the pairs to compare are one line", async () => {
   for (const [args, message] of [
     [["compare", "bun-raw"], "compare takes two servers: name both"],
     [["duet", "bun-raw", "koa"], '"koa": choose from'],
-    [["tax", "--servers", "bun-raw*2"], '--servers has "bun-raw*2": no program by hand'],
-    [["tax", "--servers", "go@modernc"], '--servers has "go@modernc": no program by hand'],
-    [["tax", "--workload", "content", "--servers", "node-raw@pg"], '--servers has "node-raw@pg": no program by hand'],
-    [["tax", "--workload", "tpcb", "--servers", "go"], '--servers has "go": no program by hand'],
+    [["tax", "--servers", "bun-raw*2"], '--servers has "bun-raw*2", which has no handwritten counterpart'],
+    [["tax", "--servers", "go@modernc"], '--servers has "go@modernc", which has no handwritten counterpart'],
+    [
+      ["tax", "--workload", "content", "--servers", "node-raw@pg"],
+      '--servers has "node-raw@pg", which has no handwritten counterpart',
+    ],
+    [["tax", "--workload", "tpcb", "--servers", "go"], '--servers has "go", which has no handwritten counterpart'],
     [["self-test", "--servers", "koa"], '--servers has "koa": choose from'],
   ] as const) {
     const { code, output } = await finish(["./bench.sh", ...args]);
@@ -90,7 +93,7 @@ describe("servers that run already", () => {
       0,
       expect.stringMatching(/^In practice {2}200 requests\/s of \/plain keep \d.* % of a core busy$/m),
     ]);
-    expect(again.output).toContain("Servers that run already are not restarted");
+    expect(again.output).toContain("Running servers are not restarted");
     expect(rowsOf(file)).toHaveLength(6);
     expect((await fetch(ours.url)).status).toBe(200);
   });
@@ -158,10 +161,10 @@ describe("interrupted", () => {
         program.child.kill(signal);
         const { code } = await program.ended;
         expect([code, code === status ? "" : program.output()]).toEqual([status, ""]);
-        expect(program.output()).toContain(`stopped; what was measured before is in ${file.replace(".csv", "")}`);
+        expect(program.output()).toContain(`stopped; results so far are in ${file.replace(".csv", "")}`);
         for (const row of rowsOf(file)) expect(Number(row.Requests)).toBeGreaterThan(0);
         // What there is, is shown.
-        if (rowsOf(file).length > 0) expect(program.output()).toContain("goes on with this run");
+        if (rowsOf(file).length > 0) expect(program.output()).toContain("continues this run");
         if (process.platform === "linux") expect(left(marker)).toEqual([]);
       });
     }

@@ -176,7 +176,10 @@ describe("what cannot be measured exits with 3, in one line", () => {
     commit("metrics", `${metrics}${app(20)}`);
     const env = ["--ref", "metrics", "--ref", "metrics", "--fail-above", "5%"];
     const { code, output } = await finish(compare(...env));
-    expect([code, output]).toEqual([3, expect.stringMatching(/EADDRINUSE.*: copies run at once, so let every port/)]);
+    expect([code, output]).toEqual([
+      3,
+      expect.stringMatching(/EADDRINUSE.*: copies run at the same time, so read every port/),
+    ]);
     writeFileSync(join(repo, ".gitignore"), ".env\n");
     writeFileSync(join(repo, ".env"), "A=1\n");
     commit("secret", `require("node:fs").accessSync("../.env");${app(20)}`);
@@ -219,7 +222,7 @@ test.skipIf(!linux)("what a run that was killed left is ended by the next", asyn
   await until(() => !left("killed").some((command) => command.includes("bench/cli.ts")));
   const next = await finish(compare("--ref", "nope"));
   // Another test's run may have been the next, and have said it.
-  expect(next.output).toMatch(/^(ended \d+ processes that a run that was killed had left\n)?--ref "nope"/);
+  expect(next.output).toMatch(/^(ended \d+ processes left by a run that was killed\n)?--ref "nope"/);
   expectGone("killed");
 });
 

@@ -290,7 +290,7 @@ test.each([
   [["--workload", "nothing"], "error: option '--workload <name>' argument 'nothing' is invalid"],
   [
     ["--workload", "users", "http://127.0.0.1:1"],
-    '"POST /users" adds rows that stay, so it loads only servers started here',
+    '"POST /users" adds rows permanently, so it requires a server started here',
   ],
   [["--endpoints", "content"], '"content" writes: give --workload content or users'],
   [["--workload", "content", "--docker"], "--workload content starts servers on this machine"],

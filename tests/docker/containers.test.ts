@@ -92,11 +92,8 @@ describeIf(works("docker", "info"), "no Docker engine answers", "bench.sh --dock
     [["--docker", "--image", "missing:never"], 'there is no image "missing:never": make it by docker build'],
     [["--docker", "tcp://x"], '--docker is "tcp://x": write ssh://user@host'],
     [["--docker", "unix:///nowhere.sock"], "docker version at unix:///nowhere.sock failed"],
-    [["--memory", "1g"], "--memory is of containers: give --docker as well"],
-    [
-      ["--docker", "unix:///x", "http://127.0.0.1:1"],
-      "--docker starts servers in containers, a URL measures one that runs already",
-    ],
+    [["--memory", "1g"], "--memory requires --docker"],
+    [["--docker", "unix:///x", "http://127.0.0.1:1"], "--docker cannot be combined with a URL"],
   ])("%j is refused in one line", async (args, problem) => {
     const { code, output } = await finish(short(newFile(), ...args));
     expect([code, output.trimEnd().split("\n").at(-1)]).toEqual([1, expect.stringContaining(problem)]);

@@ -387,7 +387,7 @@ describe("verdict", () => {
 
   test("a long line is said to be one, with the connections that would saturate the server", () => {
     const told = explain("network-bound", { ...far, cpuUsPerRequest: 150, workers: 1, taken: 0 });
-    expect(told).toContain("you measured your 160 ms line: 100 connections ÷ 164 ms are 605 requests/s");
+    expect(told).toContain("the 160 ms of the network limited the rate: 100 connections ÷ 164 ms = 605 requests/s");
     expect(told).toContain("about 1,100 connections"); // 6,667 requests/s × 160 ms = 1,067
     expect(explain("server-bound", { ...sound, cpuUsPerRequest: 50, workers: 1, taken: 0 })).toBe("");
   });
@@ -683,7 +683,7 @@ test("two targets of which no restart counts are said to be not measured", () =>
     isWarming: false,
   };
   expect(outcome("a ÷ b", { ...one, ...more }, { seconds: { loaded: 0, total: 60 } })).toBe(
-    "a ÷ b /plain: not measured in 60 s: requests failed, or a server was gone",
+    "a ÷ b /plain: not measured in 60 s: requests failed, or a server ended",
   );
 });
 

@@ -65,6 +65,6 @@ test("since when: beside a server of the same runs the machine cancels", () => {
   write(8);
   expect(historyLines(readHistory(file))).toEqual(["no change in 8 runs: my-app ÷ bun-raw at /"]);
   write(3);
-  expect(() => readHistory(file)).toThrow("has 3 runs of one server: a change is seen in 8 or more");
+  expect(() => readHistory(file)).toThrow("has at most 3 runs of a server: detecting a change requires 8");
   expect(() => readHistory("none.csv")).toThrow("none.csv");
 });

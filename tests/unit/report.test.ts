@@ -165,7 +165,7 @@ test("what was searched is said of the stores: writes per second, and what they 
   const searched = say(changed(run, { manifest: { stores, capacities } }));
   const { endpoints } = searched;
   expect(card(searched)).toContain(
-    "content: bun-raw (bun:sqlite 3.53.0) is enough for 3,000 writes/s (2,850–3,270, 3 starts) at p99 < 50 ms; in the last start at 1040.0 requests/s p99 was 60.0 ms.",
+    "content: bun-raw (bun:sqlite 3.53.0) is enough for 3,000 writes/s (2,850–3,270, 3 restarts) at p99 < 50 ms; in the last restart at 1040.0 requests/s p99 was 60.0 ms.",
   );
   for (const part of [
     "POST /users: bun-raw (bun:sqlite 3.53.0) is enough for 1,000 writes/s or more at p99 < 50 ms",
@@ -250,7 +250,7 @@ describe("two runs", () => {
 
   test("of different protocols are refused in one line", async () => {
     const { code, output } = await compared(run, known({ run: RUN, protocol: 4 }));
-    expect([code, output]).toEqual([1, expect.stringMatching(/^run .* is of protocol 5, run .* of protocol 4: .*\n$/)]);
+    expect([code, output]).toEqual([1, expect.stringMatching(/^run .* has protocol 5, run .* has protocol 4: .*\n$/)]);
   });
 
   test("are shown side by side", async () => {
@@ -263,8 +263,8 @@ describe("two runs", () => {
 
   test("end with how much they vary beyond their restarts, and what came out in opposite directions", () => {
     const last = (after: Known) => comparison(run, after).split("\n").at(-1);
-    expect(last(dearer(1))).toMatch(/\d times the variance that restarts predict .*: no more than restarts explain\.$/);
-    expect(last(dearer(1.2))).toEndWith("more: the intervals of one run are too narrow for both.");
+    expect(last(dearer(1))).toMatch(/\d times the variance that restarts predict .*: restarts explain it\.$/);
+    expect(last(dearer(1.2))).toEndWith("so the intervals of one run are too narrow for both.");
     expect(comparison(run, dearer(1.2))).toContain("in opposite directions: node-hono and node-raw at /plain;");
     expect(comparison(run, dearer(1))).not.toContain("in opposite directions");
     expect(last(known({ endpoints: ["/html-template"] }))).toEndWith("have no server and endpoint in common");
@@ -288,7 +288,7 @@ describe("two runs", () => {
       expect(machines).toContain(part);
     expect(servers).toBe("The servers may differ: commit 1234567 → 7654321.");
     expect(machineLines(other.manifest, other.slices).map(plain)).toContainEqual(
-      expect.stringContaining("Cores: are shared (hyperthreads"),
+      expect.stringContaining("Cores: share hardware (hyperthreads"),
     );
     expect(comparison(run, { ...run, manifest: null })).toContain("the machine of one run is not known");
   });
@@ -359,7 +359,7 @@ describe("what a run knows against itself stands beside the number", () => {
     expect(rowOf(say(starve([2])), "node-raw")?.rssBytes?.estimate).toBeWithin(79e6, 81e6);
     expect(rowOf(say(starve([1, 2, 3])), "node-raw")?.verdict).toBe("starved");
     for (const text of await shown(starve([1, 2, 3]))) {
-      expect(text).toContain("the host or other processes had 40");
+      expect(text).toContain("other work used 40");
     }
   });
 
@@ -387,7 +387,7 @@ describe("what a run knows against itself stands beside the number", () => {
       manifest: { ...run.manifest, left },
     };
     for (const text of [...(await shown(gone)), card(say(gone)).join("\n")])
-      expect(text).toContain("node-raw is left out since restart 2: it was gone at /plain: it ended with code 1");
+      expect(text).toContain("node-raw is left out since restart 2: it failed at /plain: it ended with code 1");
     expect(say(gone).endpoints.map(({ apart, comparison }) => [apart, comparison?.restarts])).toEqual([
       [["node-raw"], 3],
       [["node-raw"], 3],
@@ -468,7 +468,7 @@ test("results of others are told what they show", async () => {
   const { code, output } = await finish(["./bench.sh", "report", "tests/fixtures/six-columns.csv"]);
   expect(code).toBe(0);
   expect(output).toContain("in every row requests/s × latency is about 9");
-  expect(output).toContain("the line was measured, not the servers");
+  expect(output).toContain("the network was measured, not the servers");
   expect(output).toMatch(/bun-elysia.*: \/plain came out slower than an endpoint that also reads the database/);
   expect(output).toContain("nothing can be ranked");
 });
@@ -488,7 +488,7 @@ describe("a mistake is one line, and changes nothing", () => {
     ["less than nothing", edit(3, 10, "-9.5"), 'column CpuUsPerRequest: "-9.5" is not 0 or a positive number'],
     ["an empty field", edit(4, 0, ""), "line 4: column Name is empty"],
     ["a torn row", `${lines.slice(0, 3).join("\n")}\nbun-raw,/pla`, "line 4: "],
-    ["other columns", "a,b\n1,2\n", 'line 1: there is no column "Name"'],
+    ["other columns", "a,b\n1,2\n", 'line 1: column "Name" is missing'],
     ["no rows", `${lines[0]}\n`, "has no rows"],
   ];
   test.each(cases)("%s", async (_, content, problem) => {
@@ -501,11 +501,11 @@ describe("a mistake is one line, and changes nothing", () => {
   });
 
   test.each([
-    [["missing.csv"], "missing: no run is there; ./bench.sh measures one"],
+    [["missing.csv"], "no run in missing: ./bench.sh measures one"],
     [[kept, "--run", "never"], 'there is no run "never": choose from '],
     [[kept, "--compare", "never", "ever"], '--compare: no run "never": choose from 2026-01-01T00:00:00.000Z'],
     [["--compare", "one"], "--compare takes two runs, not 1"],
-    [["tests/fixtures/six-columns.csv", "--html", "x.html"], "--html shows results of ./bench.sh, one file"],
+    [["tests/fixtures/six-columns.csv", "--html", "x.html"], "--html requires one results file"],
   ])("report %j", async (args, problem) => {
     const { code, output } = await finish(["./bench.sh", "report", ...args]);
     expect([code, output]).toEqual([1, expect.stringContaining(problem)]);
@@ -578,8 +578,8 @@ describe("--publish", () => {
   keep(results, known({ run: older, protocol: PROTOCOL - 1 }));
 
   test.each([
-    [dirty, "is of commit 1234567-dirty: commit the changes and measure again"],
-    [older, `is of protocol ${PROTOCOL - 1}, not ${PROTOCOL}: measure again by this version`],
+    [dirty, "has commit 1234567-dirty: commit the changes and measure again"],
+    [older, `has protocol ${PROTOCOL - 1}, not ${PROTOCOL}: measure again with this version`],
     ["never", 'there is no run "never": choose from '],
   ])("refuses %s in one line", async (run, problem) => {
     const before = docs();

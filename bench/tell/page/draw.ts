@@ -6,7 +6,7 @@ import { shortOf } from "../format.ts";
 export interface Chart {
   readonly kind: "intervals" | "effect" | "latencies" | "load";
   readonly caption: string;
-  /** The one that it is shown with; null if it is always. */
+  /** It is shown if this endpoint is chosen; null: always. */
   readonly endpoint: string | null;
   readonly title: string;
   readonly x: string;
@@ -15,16 +15,16 @@ export interface Chart {
   readonly series: readonly Series[];
 }
 
-/** The shape says the runtime, the colour the framework, for eyes that tell few colours; in other languages both say the language. */
+/** Shape is the runtime, colour the framework, because some readers distinguish few colours; in other languages both are the language. */
 export interface Series {
-  /** Null if it is of none, and so always shown. */
+  /** Null if it belongs to no server: it is always shown. */
   readonly server: string | null;
   readonly color: string;
   readonly shape: string;
   readonly points: readonly Point[];
 }
 
-/** Without a title it has no mark; `text` are letters, `first` is not distinguishable from the least. */
+/** Has a mark only if it has a title; `text`: its letters; `first`: not distinguishable from the least. */
 export type Point = { readonly x: number; readonly y: number | string; readonly title?: string } & Partial<
   Readonly<{ low: number; high: number; text: string; first: boolean }>
 >;
@@ -34,7 +34,7 @@ export type Canvas = Readonly<{ width: number; document?: Document }>;
 
 type Mark = Series & Point;
 
-/** A percentile's place, so that each nine is as wide as the one before. */
+/** Position of a percentile on its axis: 90, 99 and 99.9 are equally far apart. */
 export const nines = (percentile: number) => -Math.log10(1 - percentile / 100);
 
 export function draw(chart: Chart, names: ReadonlySet<string>, canvas: Canvas): Element {
@@ -53,7 +53,7 @@ function plot(title: string, { width, document }: Canvas, options: Plot.PlotOpti
     ...(document && { document }),
     ...options,
   });
-  // One image with one name: labels of its parts would be read by none.
+  // One image with one name: screen readers ignore labels of its parts.
   for (const part of element.querySelectorAll("[aria-label]")) part.removeAttribute("aria-label");
   element.setAttribute("role", "img");
   element.setAttribute("aria-label", title);
@@ -89,7 +89,7 @@ function forest({ x: label }: Chart, marks: readonly Mark[]): Plot.PlotOptions {
   };
 }
 
-/** Numbers that people read on a log axis, the most usual first, as many as stay apart. */
+/** Ticks of a log axis, the most usual numbers first, as many as do not overlap. */
 function ticksOf(least: number, most: number): number[] {
   const ticks = [
     1, 2, 0.5, 5, 10, 1.5, 3, 0.7, 0.2, 0.1, 20, 50, 1.2, 0.8, 4, 7, 1.1, 0.9, 0.3, 1.3, 0.6, 0.4, 1.05, 0.95,
@@ -111,7 +111,7 @@ const SCALES: Readonly<Record<Chart["scale"], Plot.ScaleOptions>> = {
   },
 };
 
-/** A line per server, that of Node dashed. */
+/** A line per server; dashed for Node. */
 function lines({ x, y, scale }: Chart, marks: readonly Mark[]): Plot.PlotOptions {
   const line = { x: "x", y: "y", z: "server", stroke: "color", strokeWidth: 1.8 };
   const { true: dashed = [], false: solid = [] } = Object.groupBy(
