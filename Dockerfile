@@ -1,4 +1,4 @@
-# One image for all servers; SERVER names one. Based on Node's image, because node needs libatomic and bun no library.
+# One image for all servers; SERVER selects one. The base is Node's image: node needs libatomic, bun needs no library.
 ARG NODE_VERSION=26.10.0
 ARG BUN_VERSION=1.4.5
 FROM oven/bun:${BUN_VERSION}-slim AS bun
@@ -7,7 +7,7 @@ FROM node:${NODE_VERSION}-bookworm-slim AS base
 COPY --from=bun /usr/local/bin/bun /usr/local/bin/bun
 WORKDIR /app
 
-# The optional packages are Node, which the base has.
+# The optional packages are Node itself, which the base image already has.
 FROM base AS packages
 COPY package.json bun.lockb bunfig.toml ./
 RUN bun install --frozen-lockfile --production --omit=optional
@@ -18,7 +18,7 @@ COPY shared shared
 RUN bun createdb.ts
 
 FROM base
-# Content items are in /contents: without a volume they are lost with the container.
+# Content items are stored in /contents. Without a volume they are deleted with the container.
 RUN install --directory --owner=node /contents
 COPY --from=packages /app/node_modules node_modules
 COPY --from=database /app/data.db ./

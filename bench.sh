@@ -7,12 +7,12 @@ cd "$(dirname "$0")"
 case "$*" in --help | -h) exec cat bench/help.txt ;; esac
 . bench/setup.sh
 
-# To a gate, 1 says that a change is slower.
+# With --fail-above, exit 1 means that the change is slower, so a setup that fails exits 3.
 case " $* " in *" --fail-above"*) trap '[ $? -ne 1 ] || exit 3' EXIT ;; esac
 
 setup_bun
 setup_packages
-# What is asked for decides what is needed; values of other options do not count.
+# The arguments decide which tools are needed; values of other options do not count.
 needs="fortio database" last=
 case "${1-}" in help | report) needs= ;; esac
 for word; do

@@ -1,11 +1,11 @@
 /**
- * Writes data.db; with --contents, content items and users of the content API; with --tpcb, the tables of pgbench -i.
+ * Writes data.db. With --contents, writes content items and users instead; with --tpcb, the tables of pgbench -i.
  * The same seed, rows and package versions give the same bytes on every machine.
  */
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
 import { base, en, Faker, generateMersenne53Randomizer, type Randomizer } from "@faker-js/faker";
-import BetterSqlite3 from "better-sqlite3"; // bundles SQLite; bun:sqlite on macOS uses that of the system
+import BetterSqlite3 from "better-sqlite3"; // bundles SQLite, but bun:sqlite on macOS uses the system's SQLite
 import { SingleBar } from "cli-progress";
 import { Command, InvalidArgumentError } from "commander";
 import { DATABASE_URL } from "./shared/config.ts";
@@ -16,9 +16,9 @@ import { readBytes } from "./shared/read-bytes.ts";
 import { MIGRATIONS } from "./shared/stores/migrations.ts";
 import { rowsAt, tablesAt } from "./shared/tpcb/tables.ts";
 
-/** Values per column; rows pick from them, because a call to faker takes microseconds and a pick nanoseconds. */
+/** Values made per column. Rows pick from them: calling faker takes microseconds, a pick takes nanoseconds. */
 const POOL = 2_000;
-/** Rows between two updates of the progress bar, which also let signals through. */
+/** Rows between two updates of the progress bar. Each update also lets the signal handlers run. */
 const BATCH = 2_000;
 
 const integer = (least: number, most: number) => (text: string) => {
@@ -199,7 +199,7 @@ async function told(rows: number): Promise<void> {
   await setImmediate();
 }
 
-/** @returns a function that makes one row: its key, if any, then one value of each column's pool. */
+/** @returns a function that makes one row: its key, if any, then one value from the pool of each column. */
 function rowMaker(columns: readonly Column[], key?: (randomizer: Randomizer, row: number) => object) {
   const pools = columns.map(({ make }) => Array.from({ length: POOL }, () => make(faker)));
   let row = 0;

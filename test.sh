@@ -1,7 +1,7 @@
 #!/bin/sh
-# Sets up whatever is missing, then runs what a change is likely to break: ./test.sh
-# All there is, also what needs a Docker engine, other languages or a quiet machine: ./test.sh all.
-# The servers in other languages: ./test.sh stacks. Some of it: ./test.sh FILE ...
+# Sets up whatever is missing, then runs the tests that a change is most likely to break: ./test.sh
+# All tests, also those that need a Docker engine, other languages or a quiet machine: ./test.sh all
+# The tests of servers in other languages: ./test.sh stacks. Some test files: ./test.sh FILE ...
 set -eu
 cd "$(dirname "$0")"
 . bench/setup.sh
@@ -12,12 +12,12 @@ setup_fortio
 setup_k6
 setup_database
 
-# Tests of what is measured: nothing else may run beside them.
+# These tests measure, so nothing else may run at the same time.
 ALONE="tests/bench/agents.test.ts tests/bench/gate.test.ts tests/bench/instrument.test.ts tests/bench/k6.test.ts"
-# The slowest first.
+# The slowest files first.
 LIKELY="tests/bench/end-to-end.test.ts tests/servers/contract.test.ts tests/bench/simulated.test.ts tests/servers/config.test.ts tests/unit"
 
-# Long enough for any machine: only a hang fails.
+# Long enough for any machine, so only a test that hangs fails.
 export TIMEOUT_MS=900000
 export REPORTS=.tools/tests
 rm -rf "$REPORTS"
@@ -27,7 +27,7 @@ one_by_one() {
   bun test --timeout "$TIMEOUT_MS" --reporter=junit --reporter-outfile="$REPORTS/one-by-one.xml" "$@" || code=$?
 }
 files() { for folder; do find "$folder" -name '*.test.ts' | sort; done; }
-# Four files at once, in the order in which they come; what one prints is shown when it has ended.
+# Runs four files at once, in the given order. Prints the output of each file when it has ended.
 beside() {
   # shellcheck disable=SC2016 # for the inner shell
   xargs -P 4 -n 1 sh -c '
@@ -44,7 +44,7 @@ beside() {
     exit "$code"' file
 }
 
-# The servers in other languages are built once, where others are tested meanwhile; a build that fails is told by its tests.
+# Builds the servers in other languages once, while other tests run. If a build fails, its tests report it.
 export BUILDS_FILE="$REPORTS/builds.json"
 build_stacks() {
   setsid bun tests/stacks/build.ts >/dev/null 2>&1 &
@@ -58,7 +58,7 @@ case "$*" in
 "") files $LIKELY | grep -v simulations | beside || code=1 ;;
 all)
   build_stacks
-  # The slowest folders first, stacks when they are built.
+  # The slowest folders first; tests/stacks last, because its servers are being built.
   files tests/docker tests/bench tests/servers tests/unit tests/stacks | grep -vxF "$(printf '%s\n' $ALONE)" | beside || code=1
   one_by_one $ALONE
   ;;
@@ -69,7 +69,7 @@ stacks)
 *) one_by_one "$@" ;;
 esac
 
-# What failed once more at the end, where it is seen.
+# Prints all failures again at the end, where they are easy to see.
 awk '
   function attribute(name) { return match(test, " " name "=\"[^\"]*\"") ? substr(test, RSTART + length(name) + 3, RLENGTH - length(name) - 4) : "" }
   /<testcase / { test = $0 }

@@ -24,7 +24,7 @@ const limited = bodyLimit({
 
 async function inputWithBody(c: Context): Promise<Input> {
   checkHeaders((name) => c.req.header(name));
-  // Only without content-length, because the limit makes Node's adapter turn the body into a stream.
+  // Only for a body without content-length, because bodyLimit makes Node's adapter turn the body into a stream.
   if (c.req.header("transfer-encoding")) await limited(c, async () => {});
   return { params: c.req.param(), body: parseBody(await c.req.arrayBuffer()) };
 }
@@ -50,7 +50,7 @@ const server: ServerModule = {
       const [input, respond] = [inputOf(route), responder(route)];
       app.on(route.method, route.path, (c) => settle(settle(input(c), route.handle), (body) => respond(c, body)));
     }
-    // For HEAD, Hono drops the content-length with the body. So it handles GET, and the runtime drops the body alone.
+    // For HEAD, Hono drops content-length with the body. So it gets GET instead, and the runtime drops only the body.
     const fetch = (request: Request, env: object) =>
       app.fetch(request.method === "HEAD" ? new Request(request, { method: "GET" }) : request, env);
     if (!process.versions.bun) return listen(createAdaptorServer({ fetch, serverOptions: HTTP_OPTIONS }) as never, at);

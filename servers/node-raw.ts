@@ -61,7 +61,7 @@ export default server;
 /** HEAD runs the GET handler; Node leaves out the body. */
 const isHead = (route: Route, method?: string): boolean => method === "HEAD" && route.method === "GET";
 
-/** @returns a function that returns the parameters of a path, or undefined if the path is not of this route. */
+/** @returns a function that returns the parameters of a path, or undefined if the route does not match. */
 function matcher({ path }: Route): (path: string) => Input["params"] | undefined {
   const [prefix = "", name, rest] = path.split(":");
   if (rest !== undefined || name?.includes("/")) throw new Error(`${path}: only the last segment can be a parameter`);

@@ -43,7 +43,7 @@ export async function run(env: Environment, servers: readonly string[], listen: 
   }
 }
 
-/** @throws UsageError if the address cannot be used; with SO_REUSEPORT the server itself would share a port in use. */
+/** @throws UsageError if the address cannot be used, because with SO_REUSEPORT the server would share a port in use. */
 function claim({ host, port }: Config): Promise<void> {
   return new Promise((resolve, reject) => {
     const probe = createServer();

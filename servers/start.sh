@@ -1,8 +1,8 @@
 #!/bin/sh
 # Starts the server that SERVER names; `bun start` and the image run this script.
-# A server of stacks/ is built first, except with the argument "built".
+# It builds a server of stacks/ first, unless its argument is "built".
 cd "$(dirname "$0")/.." || exit 1
-PATH="$PWD/node_modules/.bin:$PATH" # the pinned node; in the image this folder has none
+PATH="$PWD/node_modules/.bin:$PATH" # the pinned node; the image has no node in this folder
 export NODE_ENV="${NODE_ENV:-production}" # the frameworks' recommendation for deployment
 
 command=$(awk -F '"' -v server="${SERVER-}" '$2 == server { print $4 }' servers/matrix.json)

@@ -22,8 +22,8 @@ export function supervise(count: number): { stop(): Promise<void> } {
   function start(): void {
     if (stopping) return;
     const since = Date.now();
-    const worker = cluster.fork().setMaxListeners(0); // each waiting question adds a listener
-    worker.on("error", () => {}); // a message to a worker that has just ended
+    const worker = cluster.fork().setMaxListeners(0); // each pending usage request adds a listener
+    worker.on("error", () => {}); // sending to a worker that has just ended fails
     worker.on("message", async (message) => {
       if (message === "ready") ready.add(worker);
       if (message === "total?") worker.send({ total: await totalUsage() });
@@ -77,7 +77,7 @@ function usageOf(worker: Worker): Promise<Usage> {
   });
 }
 
-/** Answers the supervisor's questions to this worker. @returns a function that asks it for the usage of the server. */
+/** Answers the supervisor's usage requests. @returns a function that asks the supervisor for the server's usage. */
 export function reportUsage(): () => Promise<Usage> {
   let waiting: ((usage: Usage) => void)[] = [];
   process.on("message", (message: "usage?" | { total: Usage }) => {

@@ -2,14 +2,14 @@ import type { IncomingMessage } from "node:http";
 import { HttpError } from "./errors.ts";
 import { LIMITS } from "./limits.ts";
 
-/** The same answers, whether an adapter or its framework refuses a body. */
+/** The answer is the same whether the adapter or its framework refuses a body. */
 export const BODY_ERRORS = {
   400: new HttpError(400, "the body is not valid JSON"),
   413: new HttpError(413, `the body is larger than ${LIMITS.bodyBytes} bytes`),
   415: new HttpError(415, "the body must be of content-type application/json in UTF-8, not compressed"),
 };
 
-/** UTF-8 only: some frameworks decode other charsets, some read them as UTF-8. */
+/** Accepts only UTF-8, because some frameworks decode other charsets and some read them as UTF-8. */
 const JSON_TYPE = /^application\/json\s*(;\s*charset="?utf-8"?\s*)?$/i;
 const utf8 = new TextDecoder(); // skips a byte order mark
 

@@ -19,7 +19,7 @@ export interface Config {
   readonly dbFile: string;
   readonly driver: string;
   readonly workers: number;
-  /** Where content items are stored. If undefined, sqlite, opened by the first request that needs it. */
+  /** Where content items are stored. If undefined: sqlite, and the first request that needs it opens it. */
   readonly store: string | undefined;
   readonly sqlite: SqliteConfig;
   readonly client: string;

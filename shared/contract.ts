@@ -12,7 +12,7 @@ export interface Route {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
   readonly path: `/${string}`;
   readonly type: "json" | "html";
-  /** Read besides `params`. The adapter refuses a body that is not JSON, or larger than LIMITS.bodyBytes. */
+  /** `handle` also reads this. The adapter refuses a body that is not JSON, or larger than LIMITS.bodyBytes. */
   readonly reads?: "body" | "query";
   /** Default 200; 204 has no body. */
   readonly status?: 201 | 204;

@@ -38,7 +38,7 @@ export function answerError(error: unknown): ErrorAnswer {
     return { status: code, headers: NO_HEADERS, body: { error: String(message) } };
   }
   if (error instanceof UsageError) {
-    console.error(error.message); // from a store that the first request opens
+    console.error(error.message); // the first request could not open the store
     return answerError(unavailable);
   }
   console.error(error);

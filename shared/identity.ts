@@ -25,7 +25,7 @@ export function processUsage(): Usage {
   return { cpuUs: user + system, rssBytes: process.memoryUsage.rss() };
 }
 
-/** @param usage returns the usage of the whole server; a worker asks its supervisor, so it is a promise. */
+/** @param usage returns the usage of the whole server; in a worker a promise, because it asks its supervisor. */
 export function identify(
   config: Config,
   sqliteVersion: string,

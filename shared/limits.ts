@@ -1,6 +1,6 @@
 import type { ServerOptions } from "node:http";
 
-/** Limits on clients; each adapter sets them by its framework's own option. */
+/** Limits on clients; each adapter sets them with its framework's own options. */
 export const LIMITS = {
   /** Request line and headers together: the default of both runtimes; fixed on Bun. */
   headerBytes: 16_384,

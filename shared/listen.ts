@@ -12,7 +12,7 @@ export function listen(server: Server, { host, port, reusePort }: Address): Prom
   });
 }
 
-/** @returns path and query: a request line may name the whole URL (RFC 9112, 3.2.2). */
+/** @returns path and query of `url`, because a request line may contain the whole URL (RFC 9112, 3.2.2). */
 export function originForm(url: string): string {
   if (url.startsWith("/") || !URL.canParse(url)) return url;
   const { pathname, search } = new URL(url);
@@ -28,7 +28,7 @@ export async function closeHttpServer(server: Server): Promise<void> {
   clearInterval(sweep);
 }
 
-/** Bun.serve, unlike Node, cuts connections whose request it has not read, so it accepts for READ_MS more. */
+/** Bun.serve, unlike Node, cuts connections with an unread request, so the server accepts requests for READ_MS more. */
 export async function closeBunServer(server: { stop(): Promise<void> }): Promise<void> {
   await sleep(READ_MS);
   await server.stop();

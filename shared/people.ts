@@ -9,7 +9,7 @@ export interface Column {
   make(faker: Faker): string | number;
 }
 
-/** Dates count back from here, not from the clock: the same seed must give the same bytes. */
+/** Dates count back from this time, not from the current time, because the same seed must give the same bytes. */
 const NOW = "2025-01-01T00:00:00Z";
 
 export const text = (name: string, make: Column["make"]): Column => ({ name, type: "TEXT", make });

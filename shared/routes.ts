@@ -11,7 +11,7 @@ import { tpcbRoutes } from "./tpcb/routes.ts";
 
 /**
  * The routes that every server mounts.
- * @param store of content items and users, opened at the latest by the first request
+ * @param store returns the store of content items and users; the first call opens it
  * @param onPostgres adds /tx
  */
 export function routes(

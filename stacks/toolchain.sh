@@ -1,15 +1,15 @@
 # shellcheck shell=sh
-# What the build.sh of several stacks does alike; sourced in the folder of the stack.
+# Functions that several build.sh share. Each build.sh sources this file in the folder of its stack.
 
-# missing WHAT: says what the stack needs, and exits as sysexits.h has it for what is not there.
+# missing WHAT: prints what the stack needs and exits 69, which is EX_UNAVAILABLE in sysexits.h.
 missing() {
   echo "stacks/${PWD##*/} needs $1" >&2
   exit 69
 }
 
-# packages: installs those of a stack on Node.
+# packages: installs the packages of a stack on Node.
 packages() {
-  PATH="$PWD/../../node_modules/.bin:$PWD/../../.tools/bin:$PATH" # the pinned ones, where they are installed
+  PATH="$PWD/../../node_modules/.bin:$PWD/../../.tools/bin:$PATH" # the pinned versions, if they are installed
   command -v bun >/dev/null || missing "Bun 1.4, which ./bench.sh installs: https://bun.sh"
   release=$(node --version 2>/dev/null || true) # e.g. v26.10.0
   major=${release#v}

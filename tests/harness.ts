@@ -82,7 +82,7 @@ export interface Server extends Program {
   readonly port: number;
 }
 
-/** On Linux: the file descriptors by which a process has a file open. */
+/** On Linux: the file descriptors with which a process has a file open. */
 export function descriptorsOf(pid: number, file: string): string[] {
   const isOpenAs = (fd: string) => {
     try {
@@ -94,13 +94,13 @@ export function descriptorsOf(pid: number, file: string): string[] {
   return readdirSync(`/proc/${pid}/fd`).filter(isOpenAs);
 }
 
-/** On Linux: how many sockets listen on a port, one of each worker that is ready. */
+/** On Linux: how many sockets listen on a port; each worker that is ready has one. */
 export function listenersOn(port: number): number {
   const hex = port.toString(16).toUpperCase().padStart(4, "0");
   return readFileSync("/proc/net/tcp", "utf8").split(`:${hex} 00000000:0000 0A `).length - 1;
 }
 
-/** Starts the server that SERVER names; tests of stacks have built it before. */
+/** Starts the server that SERVER names; a server of stacks/ must be built already. */
 export const START = ["sh", "servers/start.sh", "built"];
 
 /** Starts a server and waits until it answers. */
@@ -120,7 +120,7 @@ export async function stopServer(server: Server | undefined): Promise<void> {
   await server?.ended;
 }
 
-/** SIGTERM, so that the server ends its own processes too. */
+/** Sends SIGTERM, so that the server ends its own processes too. */
 export async function endServer({ child, ended }: Server): Promise<void> {
   child.kill("SIGTERM");
   await ended;
@@ -152,7 +152,7 @@ export function left(marker: string): string[] {
     });
 }
 
-/** Waits up to 10 minutes, because a busy machine is slow: only a hang fails. */
+/** Waits up to 10 minutes, so that only a hang fails, even on a busy machine. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = Date.now() + 600_000;
   while (!(await condition())) {
@@ -164,7 +164,7 @@ export async function until(condition: () => boolean | Promise<boolean>): Promis
 /** The program is installed and exits 0. */
 export const works = (...[command = "", ...args]: string[]): boolean => spawnSync(command, args).status === 0;
 
-/** If set, only the `describe` of this name may be skipped; anything else that is missing fails. */
+/** If set, only the `describe` of this name may be skipped; all others run and fail if something is missing. */
 const { SKIP_ONLY } = process.env;
 
 /** Skips the tests, with the reason, on a machine that lacks something. */

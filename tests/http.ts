@@ -1,17 +1,17 @@
-/** HTTP as it is on the wire: fetch hides some headers. */
+/** HTTP over a socket, because fetch hides some headers. */
 import { expect } from "bun:test";
 import { connect, type Socket } from "node:net";
 import type { Strictness } from "./strictness.ts";
 
 /** Headers of every answer, and those that a runtime adds to them. */
 const HEADERS = ["content-length", "content-type", "date"];
-/** node:http names its idle timeout to HTTP/1.1 clients. */
+/** node:http sends its idle timeout to HTTP/1.1 clients. */
 const OF_NODE = ["connection", "keep-alive"];
 const ON_BUN_SERVE = ["bun-raw", "bun-hono", "bun-elysia"];
-/** What servers in other languages may send: no ETag, no X-Powered-By, no cookies. */
+/** Headers that servers in other languages may send: no ETag, no X-Powered-By, no cookies. */
 const ALLOWED = [...HEADERS, ...OF_NODE, "server", "transfer-encoding", "vary"];
 
-/** What is not there, by status, framework, or framework and status of an answer to a body. */
+/** Missing headers, by status, by framework, or by framework and status of an answer to a body. */
 const LEFT_OUT: Record<string, { headers: string[]; reason: string }> = {
   204: { headers: ["content-length", "content-type"], reason: "there is no body" },
   next: { headers: ["content-length"], reason: "it drops the one that a route handler sets" },
@@ -50,7 +50,7 @@ export async function expectHeaders(
 export const mediaType = (response: Response) => response.headers.get("content-type")?.split(";")[0];
 
 export interface Answer {
-  /** 0 if there was none in time. */
+  /** 0 if there is no answer in time. */
   readonly status: number;
   readonly text: string;
   readonly retryAfter: string | null;

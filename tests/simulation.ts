@@ -1,4 +1,4 @@
-/** A session whose servers, generators and clock are simulated: what a request costs is given, and nothing waits. */
+/** A session with simulated servers, generators and clock: the cost of a request is given, and nothing waits. */
 import { generateMersenne53Randomizer } from "@faker-js/faker";
 import jStat from "jstat";
 import type { TargetSpec } from "../bench/ask/targets.ts";
@@ -12,11 +12,11 @@ import { UsageError } from "../shared/errors.ts";
 
 /** Standard deviations on the ln scale. */
 export interface Noise {
-  /** Of what a restart makes of a server's cost. */
+  /** Between restarts of one server. */
   readonly restart: number;
-  /** Of 25 ms; one in twenty is a burst, up to three times as dear. */
+  /** Between windows of 25 ms; one window in twenty is a burst that costs up to three times as much. */
   readonly window: number;
-  /** Of what the host takes away for two seconds, from all that run then. */
+  /** Of the slowdown by the host, which lasts two seconds and hits all servers that run. */
   readonly host: number;
 }
 const BURSTS = 0.05;
@@ -28,17 +28,16 @@ const HOST_MS = 2_000;
  */
 export type Cost = (spec: TargetSpec, endpoint: string, n: number, restart: number) => number | null;
 
-/** What is simulated. */
 export interface World {
   readonly cost: Cost;
   readonly noise: Noise;
 }
 
-/** Requests that cost the same: schedules change between thousands. */
+/** Requests that cost the same, because schedules change only at multiples of it. */
 const STEP = 500;
 const [START_MS, WINDOW_MS] = [300, 25];
 
-/** Answers what a target is asked before it is loaded. */
+/** Answers the requests that check a target before it is loaded. */
 const checks = Bun.serve({
   port: 0,
   fetch: ({ url }) => (url.endsWith("/plain") ? Response.json({ message: "Hello, world!" }) : Response.json(Array(5))),
@@ -47,9 +46,9 @@ checks.unref();
 
 const progress = { now() {}, at() {}, say() {}, redraw() {}, stop() {} };
 
-/** @param plan of servers of this machine @param results where slices and windows go */
+/** @param plan of servers on this machine @param results the file for slices and windows */
 export async function simulate(plan: Plan, results: string, world: World, signal = never): Promise<Session> {
-  // For a server elsewhere this process is not moved to the cores of a generator.
+  // Plans a remote server, because then the session does not move this process to the generator's cores.
   const elsewhere = { kind: "url" as const, name: "elsewhere", url: "http://elsewhere.invalid" };
   const session = await newSession({ ...plan, targets: [elsewhere] }, results, progress, signal);
   Object.assign(session.manifest, { plan, ceiling: Number.MAX_VALUE });
@@ -57,7 +56,7 @@ export async function simulate(plan: Plan, results: string, world: World, signal
 }
 const never = new AbortController().signal;
 
-/** Goes on with a simulated run. */
+/** Continues a simulated run. */
 export const resume = (run: string, results: string, world: World): Session =>
   simulated(
     resumeSession(run, results, never, () => progress),
@@ -68,7 +67,7 @@ export const resume = (run: string, results: string, world: World): Session =>
 interface Server {
   readonly spec: TargetSpec;
   readonly restart: number;
-  /** What this restart made of its cost, and how much of what the host takes away it feels. */
+  /** Factor of this restart on the server's cost, and how strongly the host's slowdown hits the server. */
   readonly factor: number;
   readonly feels: number;
   answered: number;
@@ -81,7 +80,7 @@ const randomizer = generateMersenne53Randomizer();
 const random = () => randomizer.next();
 const normal = (sd: number) => Math.exp(sd * jStat.randn());
 
-/** What follows is the same every time. */
+/** Makes all random values after it reproducible. */
 export function seed(number: number): void {
   randomizer.seed(number);
   jStat.setRandom(random);
@@ -91,13 +90,13 @@ interface Clock {
   ms: number;
 }
 
-/** How much a server is to do, whichever comes first. */
+/** Limits of what a server does; it stops at the first one. */
 interface Work {
   readonly us?: number;
   readonly most?: number;
 }
 
-/** @returns what has a server compute for so long, or answer so many; none if it is down */
+/** @returns a function that lets a server work up to the limits; a server that is down does nothing */
 function serverOf({ cost, noise }: World, clock: Clock) {
   let host = { untilMs: 0, slowness: 0 };
 

@@ -3,11 +3,11 @@ import { expect } from "bun:test";
 
 export interface Strictness {
   readonly exact: boolean;
-  /** @returns what is compared of an answer's body. */
+  /** @returns the form of an answer's body that suites compare. */
   body(text: string): unknown;
-  /** @returns what `body` is to be for this JSON. */
+  /** @returns the expected result of `body` for this JSON value. */
   json(value: unknown): unknown;
-  /** @returns what `body` is to be for an error of these words. */
+  /** @returns the expected result of `body` for an error with these words. */
   error(words: string): unknown;
 }
 

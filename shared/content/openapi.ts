@@ -42,10 +42,10 @@ const json = (schema: object) => ({ content: { "application/json": { schema } } 
 const ref = (name: keyof typeof SCHEMAS | keyof typeof BASE_SCHEMAS) => ({ $ref: `#/components/schemas/${name}` });
 export const answer = (description: string, schema?: object) => ({ description, ...(schema && json(schema)) });
 
-/** Any operation on a store may answer the last two. */
+/** Any operation on a store may answer 503 or 507. */
 const ERRORS: Readonly<Record<number, string>> = {
   400: "The request is malformed",
-  404: "Nothing has this id",
+  404: "No item has this id",
   409: "A content with this id exists already, or a balance would be too large",
   413: "The body is too large",
   415: "The content-type is not application/json in UTF-8, or the body is compressed",

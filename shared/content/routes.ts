@@ -6,11 +6,11 @@ import { settle } from "../settle.ts";
 import type { Store } from "../stores/store.ts";
 import { type Content, isId, MAX_LIMIT, newContent, newDraft, newUser } from "./schema.ts";
 
-/** Items that GET /content without `limit`, and GET /users, answer. */
+/** Most items in the answer of GET /content without `limit`, and of GET /users. */
 const LIMIT = 20;
 const USERS = 100;
 
-/** @param store opened at the latest by the first request */
+/** @param store returns the store; the first call opens it */
 export function contentRoutes(store: () => Store | Promise<Store>): Route[] {
   const using = (use: (store: Store, input: Input) => unknown) => (input: Input) =>
     settle(store(), (opened) => use(opened, input));

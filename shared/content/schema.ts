@@ -32,7 +32,7 @@ const MAX_DEPTH = 64;
 /** Most items in a page of GET /content. */
 export const MAX_LIMIT = 100;
 
-/** Not U+0000, because Postgres cannot store it; no half of a surrogate pair, because UTF-8 cannot encode it. */
+/** No U+0000, because Postgres cannot store it; no unpaired surrogate, because UTF-8 cannot encode it. */
 const text = (maxLength: number) => ({
   type: "string",
   minLength: 1,

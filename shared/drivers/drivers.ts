@@ -18,7 +18,7 @@ export const WAITS = {
   connect: 2,
   /** One statement; Postgres cancels it after that. */
   statement: 5,
-  /** Any answer. Above `statement`, so that Postgres cancels slow statements first; below LIMITS.idleSeconds. */
+  /** Any answer. Above `statement`, so that Postgres cancels slow statements first. Below LIMITS.idleSeconds. */
   answer: 7,
 };
 

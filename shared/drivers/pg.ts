@@ -11,12 +11,12 @@ const connect: Connect = ({ url, pool, prepare }) => {
   const clients = new pg.Pool({
     connectionString: url,
     max: pool,
-    connectionTimeoutMillis: WAITS.answer * 1e3, // also the limit for a free connection of the pool
+    connectionTimeoutMillis: WAITS.answer * 1e3, // also limits the wait for a free connection of the pool
     statement_timeout: WAITS.statement * 1e3,
     query_timeout: WAITS.answer * 1e3,
   });
   clients.on("error", () => {}); // an idle connection broke: the next query opens another
-  clients.on("connect", (client) => client.on("error", () => {})); // one in a transaction broke: its queries fail too
+  clients.on("connect", (client) => client.on("error", () => {})); // broke in a transaction, whose queries fail too
   const queryOf =
     (asked: Asked): Query =>
     async (name, text, values) => {

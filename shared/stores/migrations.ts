@@ -1,4 +1,4 @@
-/** Opening a store applies each once, in this order. Only add at the end: databases count them. */
+/** Opening a store applies each once, in this order. Add only at the end, because databases count them. */
 export const MIGRATIONS: Readonly<Record<"sqlite" | "postgres", readonly string[]>> = {
   sqlite: [
     `CREATE TABLE content (

@@ -9,7 +9,7 @@ export const PRAGMAS = [...SQLITE_PRAGMAS, "query_only = 1"];
 /** A read-only view of data.db. */
 export interface People {
   readonly sqliteVersion: string;
-  /** Queries each row by itself, with an id drawn uniformly. */
+  /** Runs one query per row, each with a uniformly random id. */
   randomRows(table: Table, size: number): Row[];
   close(): void;
 }

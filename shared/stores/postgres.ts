@@ -8,7 +8,7 @@ import { conflict, fromContent, fromDraft, full, SQL, type Store, toContent } fr
 
 type Client = ReturnType<Connect>;
 
-/** Advisory lock for migrations, one process at a time; any number that no other program uses. */
+/** Key of the advisory lock that lets one process at a time migrate; any number that no other program uses. */
 const LOCK = 7_307;
 
 /** @param tx a value of POSTGRES_TX @throws UsageError if the database cannot be reached or written */
@@ -29,10 +29,10 @@ export async function openPostgres(client: string, connection: Connection, tx = 
   }
 }
 
-/** One transaction, so that a failure leaves nothing, and a pooler cannot keep the lock with a session. */
+/** One transaction, so that a failure changes nothing, and the lock ends even if a pooler keeps the session. */
 const migrate = ({ transaction }: Client): Promise<void> =>
   transaction(async (query) => {
-    await query("isolation", "SET TRANSACTION ISOLATION LEVEL READ COMMITTED", []); // sees what other processes committed
+    await query("isolation", "SET TRANSACTION ISOLATION LEVEL READ COMMITTED", []); // sees other processes' commits
     await query("lock", `SELECT pg_advisory_xact_lock(${LOCK})::text`, []);
     await query("table", "CREATE TABLE IF NOT EXISTS migration (number INTEGER PRIMARY KEY)", []);
     const { rows } = await query("applied", "SELECT count(*)::int AS applied FROM migration", []);
@@ -72,7 +72,7 @@ const NUMBERED = Object.fromEntries(
   }),
 ) as typeof SQL;
 
-/** SQLSTATE (postgresql.org/docs/current/errcodes-appendix.html), or what clients and system call a lost connection. */
+/** SQLSTATE (postgresql.org/docs/current/errcodes-appendix.html), or the code for a lost connection. */
 const FAILURES: readonly [code: RegExp, error: (id: string) => Error][] = [
   [/^23505$/, conflict],
   [/^53100$/, full],

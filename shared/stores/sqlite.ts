@@ -6,7 +6,7 @@ import { UsageError, unavailable } from "../errors.ts";
 import { MIGRATIONS } from "./migrations.ts";
 import { conflict, fromContent, fromDraft, full, SQL, type Store, toContent } from "./store.ts";
 
-/** Longest wait for a write of another process. */
+/** Longest wait until another process has finished its write. */
 const BUSY_MS = 5_000;
 
 /** @throws UsageError if the file cannot be written. */
@@ -43,12 +43,12 @@ function storeOf(db: Database): Store {
       attempt(content.id, () => create.run(...fromContent(content)));
     },
     read: (id) => attempt(id, () => one(read.get(id))),
-    // Not `get`: it stops after the first row, and better-sqlite3 then reports no failed commit.
+    // Not `get`, because it stops after the first row, and better-sqlite3 then does not report a failed commit.
     update: (id, draft, updatedAt) => attempt(id, () => one(update.all(...fromDraft(id, draft, updatedAt))[0])),
     remove: (id) => attempt(id, () => Number(remove.run(id).changes) > 0),
     list: (after, limit) => attempt(after, () => list.all(after, limit).map(toContent)),
     users: (limit) => attempt("", () => users.all(limit) as User[]),
-    // A copy: rows of node:sqlite have no prototype, and Elysia on Node sends such an object as text.
+    // A copy, because rows of node:sqlite have no prototype, and Elysia on Node sends such an object as text.
     addUser: ({ name, email }) => attempt("", () => ({ ...(addUser.all(name, email)[0] as User) })),
     close: () => db.close(),
   };
@@ -56,7 +56,7 @@ function storeOf(db: Database): Store {
 
 type Statements = Record<keyof typeof SQL, ReturnType<Database["prepare"]>>;
 
-/** Without a row, drivers return undefined or null. */
+/** If there is no row, drivers return undefined or null. */
 const one = (row: unknown): Content | undefined => (row ? toContent(row) : undefined);
 
 /** Primary result codes (sqlite.org/rescode.html): node:sqlite gives the number, the other drivers the name. */

@@ -27,7 +27,7 @@ const paths = {
   },
 };
 
-/** With the endpoints that a server has only on Postgres. */
+/** Adds the endpoints that a server has only if its store is Postgres. */
 export const openapiOfPostgres = {
   ...openapi,
   paths: { ...openapi.paths, ...paths },

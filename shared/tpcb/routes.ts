@@ -3,7 +3,7 @@ import { settle } from "../settle.ts";
 import type { Store } from "../stores/store.ts";
 import { type Transfer, transferIn, transferOf } from "./schema.ts";
 
-/** pgbench's transaction. @param store in Postgres, opened at the latest by the first request */
+/** pgbench's transaction. @param store returns the store in Postgres; the first call opens it */
 export function tpcbRoutes(store: () => Store | Promise<Store>): Route[] {
   const transacting = (read: (input: Input) => Transfer) => (input: Input) =>
     settle(store(), async (opened) => {

@@ -8,7 +8,7 @@ export const rowsAt = (scale: number) => ({
   pgbench_accounts: ACCOUNTS * scale,
 });
 
-/** Replaces the tables with those of `pgbench -i`; the function does the whole transaction in one round trip. */
+/** Replaces the tables with those of `pgbench -i`. The function `tpcb` runs the whole transaction in one round trip. */
 export const tablesAt = (scale: number): string => `
   DROP TABLE IF EXISTS pgbench_accounts, pgbench_branches, pgbench_history, pgbench_tellers;
   CREATE TABLE pgbench_history (tid int, bid int, aid int, delta int, mtime timestamp, filler char(22));

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds build/server; go build itself looks whether anything has changed.
+# Builds build/server; go build itself checks whether anything has changed.
 set -eu
 cd "$(dirname "$0")"
 # shellcheck source=stacks/toolchain.sh

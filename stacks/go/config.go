@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// config is everything that environment variables set.
+// config holds all settings; each comes from an environment variable.
 type config struct {
 	host, dbFile, driver string
 	port                 int
-	// store is "sqlite", "postgres" or "", which is SQLite, opened at the first request that needs it.
+	// store is "sqlite", "postgres" or "". With "", the first request that needs the store opens SQLite.
 	store                             string
 	contentFile, journal, synchronous string
 	// client is "pgx" or "lib/pq", tx "statements" or "function".
@@ -21,7 +21,7 @@ type config struct {
 	prepare                 bool
 }
 
-// readConfig fails with one line that names the first wrong variable, its value and the remedy.
+// readConfig returns an error of one line that names the first wrong variable, its value and the remedy.
 func readConfig() (config, error) {
 	var env environment
 	if env.integer("WORKERS", 1, 256) != 1 {
@@ -67,7 +67,7 @@ func (e *environment) text(name, preset string) string {
 	return preset
 }
 
-// integer reads one from 1 to most.
+// integer reads an integer from 1 to most.
 func (e *environment) integer(name string, preset, most int) int {
 	value, err := strconv.Atoi(e.text(name, strconv.Itoa(preset)))
 	if err != nil || value < 1 || value > most {
@@ -76,7 +76,7 @@ func (e *environment) integer(name string, preset, most int) int {
 	return value
 }
 
-// oneOf reads one of choices, of which the first is the default; where says what they depend on.
+// oneOf reads one of choices; the first is the default. The error contains where, which says what the choices depend on.
 func (e *environment) oneOf(name, where string, choices ...string) string {
 	value := e.text(name, choices[0])
 	if !slices.Contains(choices, value) {

@@ -17,10 +17,10 @@ import (
 const (
 	maxLimit     = 100 // items in a page of GET /content
 	defaultLimit = 20
-	maxUsers     = 100 // of GET /users
+	maxUsers     = 100 // users in the answer to GET /users
 )
 
-// A draft is what a client says of a content.
+// A draft is the part of a content that the client sends.
 type draft struct {
 	Title  string          `json:"title"`
 	Body   string          `json:"body"`
@@ -34,7 +34,7 @@ type newContent struct {
 	draft
 }
 
-// A content is one item as it is stored and answered, times in ISO 8601, UTC.
+// A content is one item, as stored and as answered. Times are ISO 8601 in UTC.
 type content struct {
 	newContent
 	CreatedAt string `json:"created_at"`
@@ -58,7 +58,7 @@ type user struct {
 
 func (u *user) fields() []any { return []any{&u.ID, &u.Name, &u.Email} }
 
-// A page is an answer to GET /content; Next is nil if there is no further one.
+// A page is an answer to GET /content; Next is nil on the last page.
 type page struct {
 	Items []content `json:"items"`
 	Next  *string   `json:"next"`
@@ -141,7 +141,7 @@ func listContents(ctx context.Context, db database, r *http.Request) (any, error
 		}
 	}
 	items, err := queryAll(ctx, db, (*content).fields,
-		"SELECT * FROM content WHERE id > $1 ORDER BY id LIMIT $2", after, limit+1) // one more tells whether there is a next page
+		"SELECT * FROM content WHERE id > $1 ORDER BY id LIMIT $2", after, limit+1) // one more than the limit, to know if there is a next page
 	if err != nil || len(items) <= limit {
 		return page{Items: items}, err
 	}
@@ -175,7 +175,7 @@ func checkULID(name, text string) error {
 	return httpError{http.StatusBadRequest, fmt.Sprintf("%s must be a ULID, not %q", name, text)}
 }
 
-// defaultDraft has what counts for fields that a client does not send.
+// defaultDraft has the values of fields that the client does not send.
 func defaultDraft() draft { return draft{Status: "draft", Data: json.RawMessage("null")} }
 
 func (d draft) check() error {
@@ -190,7 +190,7 @@ func (d draft) check() error {
 	return nil
 }
 
-// isText refuses U+0000, which Postgres cannot store.
+// isText refuses U+0000, because Postgres cannot store it.
 func isText(text string, most int) bool {
 	length := utf8.RuneCountInString(text)
 	return length >= 1 && length <= most && !strings.Contains(text, "\x00")

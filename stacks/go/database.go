@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// A querier runs statements, each for itself or in a transaction; $1, $2, … are the parameters of all databases.
+// A querier runs statements, alone or in a transaction. Parameters are $1, $2, … in every database.
 type querier interface {
 	// exec returns how many rows have changed.
 	exec(ctx context.Context, statement string, values ...any) (int64, error)
 	query(ctx context.Context, statement string, values ...any) (rows, error)
 }
 
-// rows are those of database/sql, or of pgx.
+// rows is the result of a query with database/sql or pgx.
 type rows interface {
 	Next() bool
 	Scan(into ...any) error
@@ -26,7 +26,7 @@ type rows interface {
 
 type database interface {
 	querier
-	// inTx commits what work does, or nothing of it if work fails.
+	// inTx commits all statements of work; if work fails, it rolls them back.
 	inTx(ctx context.Context, work func(querier) error) error
 }
 
@@ -37,7 +37,7 @@ func openDatabase(c config) (database, error) {
 	return openSQLiteDatabase(c)
 }
 
-// queryAll returns every row; fields are what one is scanned into.
+// queryAll returns all rows; fields returns the pointers that a row is scanned into.
 func queryAll[T any](
 	ctx context.Context, db querier, fields func(*T) []any, statement string, values ...any,
 ) ([]T, error) {
@@ -57,7 +57,7 @@ func queryAll[T any](
 	return all, found.Err()
 }
 
-// queryOne returns the only row. It reads to the end, as SQLite keeps what was written only then.
+// queryOne returns the only row. It reads to the end, because SQLite commits a write only then.
 func queryOne[T any](
 	ctx context.Context, db querier, fields func(*T) []any, statement string, values ...any,
 ) (one T, _ error) {
@@ -73,15 +73,15 @@ func queryOne[T any](
 
 type storedHandler func(context.Context, database, *http.Request) (any, error)
 
-// stored makes handlers of what needs the database.
+// stored makes handlers that need the database.
 type stored struct {
 	open func() (database, error)
-	// timeout is how long a request may wait for the database, 0 for as long as it takes.
+	// timeout is how long a request may wait for the database; 0 means no limit.
 	timeout time.Duration
 }
 
-// answer is the function of that name. A client that goes away ends no statement, as in the other servers: it would cost a
-// connection.
+// answer is the function answer with a database. If a client disconnects, its statement goes on, as in the other servers,
+// because cancelling it would close the connection to the database.
 func (s stored) answer(status int, handle storedHandler) http.Handler {
 	return http.MaxBytesHandler(answer(status, func(r *http.Request) (any, error) {
 		db, err := s.open()
@@ -99,7 +99,7 @@ func (s stored) answer(status int, handle storedHandler) http.Handler {
 	}), bodyBytes)
 }
 
-// A sqlDatabase is a pool of database/sql, or a transaction of one.
+// A sqlDatabase is a pool of database/sql, or a transaction on it.
 type sqlDatabase struct {
 	pool *sql.DB
 	on   interface { // the pool or the transaction
@@ -107,7 +107,7 @@ type sqlDatabase struct {
 		QueryContext(context.Context, string, ...any) (*sql.Rows, error)
 	}
 	tx       *sql.Tx   // nil for the pool
-	prepared *sync.Map // statement -> *sql.Stmt, nil if none is to be prepared
+	prepared *sync.Map // statement -> *sql.Stmt; nil if statements are not prepared
 }
 
 func newSQLDatabase(pool *sql.DB, prepare bool) *sqlDatabase {
@@ -118,8 +118,8 @@ func newSQLDatabase(pool *sql.DB, prepare bool) *sqlDatabase {
 	return d
 }
 
-// prepare prepares a statement when it is first used, because its table may not exist before; it returns nil if none is to be
-// prepared. database/sql prepares it again on each connection, once.
+// prepare prepares a statement at its first use, because its table may not exist earlier. It returns nil if statements are not
+// prepared. database/sql prepares the statement once more on each other connection.
 func (d *sqlDatabase) prepare(ctx context.Context, text string) (*sql.Stmt, error) {
 	if d.prepared == nil {
 		return nil, nil
@@ -169,7 +169,7 @@ func (d *sqlDatabase) query(ctx context.Context, text string, values ...any) (ro
 }
 
 func (d *sqlDatabase) inTx(ctx context.Context, work func(querier) error) error {
-	for _, text := range transferStatements { // before the transaction has a connection: preparing may wait for another
+	for _, text := range transferStatements { // before BeginTx takes a connection, because preparing may need another one
 		if _, err := d.prepare(ctx, text); err != nil {
 			return err
 		}

@@ -34,7 +34,7 @@ func invalid(format string, parts ...any) error {
 	return httpError{http.StatusUnprocessableEntity, fmt.Sprintf(format, parts...)}
 }
 
-// httpErrorOf tells what to answer for any error: by the SQLSTATE of Postgres
+// httpErrorOf returns the answer to any error, by the SQLSTATE of Postgres
 // (postgresql.org/docs/current/errcodes-appendix.html) or the primary result code of SQLite (sqlite.org/rescode.html).
 func httpErrorOf(err error) httpError {
 	if e, ok := errors.AsType[httpError](err); ok {
@@ -46,7 +46,7 @@ func httpErrorOf(err error) httpError {
 	switch {
 	case state == "23505", code == sqlite3.ErrConstraint:
 		return httpError{http.StatusConflict, "there is one of this id already"}
-	case state == "P0002": // no data found, of the function tpcb
+	case state == "P0002": // the function tpcb found no such row
 		return errNotFound
 	case state == "22003":
 		return httpError{http.StatusConflict, "a balance would be too large"}
@@ -58,7 +58,7 @@ func httpErrorOf(err error) httpError {
 	return errInternal
 }
 
-// stateOf is the SQLSTATE of an error, "" if Postgres gave none.
+// stateOf returns the SQLSTATE of an error, or "" if Postgres sent none.
 func stateOf(err error) string {
 	var e interface{ SQLState() string }
 	if errors.As(err, &e) {
@@ -77,7 +77,7 @@ func sqliteCodeOf(err error) sqlite3.ErrNo {
 	return 0
 }
 
-// isLost tells whether the connection was lost or has not answered in time.
+// isLost reports whether the connection was lost or Postgres has not answered in time.
 func isLost(err error) bool {
 	var timeout net.Error
 	var connect *pgconn.ConnectError

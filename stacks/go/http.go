@@ -13,10 +13,10 @@ import (
 	"unicode/utf8"
 )
 
-// bodyBytes is the longest body of a request that is read.
+// bodyBytes is the length of the longest request body that is accepted.
 const bodyBytes = 102_400
 
-// answer makes a handler that answers with the JSON of what handle returns, or with its error.
+// answer makes a handler that sends the result of handle as JSON, or its error.
 func answer(status int, handle func(*http.Request) (any, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var text []byte
@@ -35,7 +35,7 @@ func answer(status int, handle func(*http.Request) (any, error)) http.Handler {
 	})
 }
 
-// sendError logs the cause of a 500, which the client is not told.
+// sendError logs the cause of a 500, because the client does not get it.
 func sendError(w http.ResponseWriter, r *http.Request, err error) {
 	e := httpErrorOf(err)
 	if e == errInternal {
@@ -53,10 +53,10 @@ func send(w http.ResponseWriter, status int, contentType string, body []byte) {
 	w.Header().Set("Content-Type", contentType)
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // fails if the client has gone
+	_, _ = w.Write(body) // fails if the client has disconnected
 }
 
-// readJSON reads the body of a request, which must have no other fields than into has.
+// readJSON reads the body of a request into a struct. It refuses fields that the struct does not have.
 func readJSON(r *http.Request, into any) error {
 	if mediaType, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); mediaType != "application/json" {
 		return httpError{http.StatusUnsupportedMediaType, "the body must be application/json"}
@@ -76,7 +76,7 @@ func readJSON(r *http.Request, into any) error {
 	return nil
 }
 
-// integer reads one from 1 to most.
+// integer parses an integer from 1 to most.
 func integer(name, text string, most int) (int, error) {
 	value, err := strconv.Atoi(text)
 	if err != nil || value < 1 || value > most {

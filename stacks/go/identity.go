@@ -12,7 +12,7 @@ import (
 
 var started = time.Now()
 
-// identity is the answer to GET /: what this server is and what it has used.
+// identity is the answer to GET /: versions and settings of this server, its CPU time and its memory.
 func identity(c config, sqliteVersion string) any {
 	type object = map[string]any
 	version := strings.TrimPrefix(runtime.Version(), "go")
@@ -51,7 +51,7 @@ func versionOf(module string) string {
 	return ""
 }
 
-// usage returns CPU time and memory; without /proc the memory is the most that was ever used.
+// usage returns CPU time and memory; without /proc it returns the peak memory.
 func usage() (cpuUs, rssBytes int64) {
 	var used syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &used) // fails only for an unknown first argument

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// drain is how long a stopped server still reads: Shutdown closes connections whose next request has arrived, but is not read yet.
+	// drain is how long a stopped server still reads, because Shutdown closes connections whose next request is not read yet.
 	drain = 500 * time.Millisecond
 	// grace is how long requests in flight may take after that.
 	grace = 4 * time.Second
@@ -49,7 +49,7 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	server := &http.Server{ // the limits of every server of this benchmark, as shared/limits.ts has them
+	server := &http.Server{ // the same limits as in shared/limits.ts
 		Handler:           routes(c, p, open),
 		MaxHeaderBytes:    16_384,
 		ReadHeaderTimeout: 10 * time.Second,
@@ -68,7 +68,7 @@ func run() error {
 	time.Sleep(drain)
 	ctx, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
-	_ = server.Shutdown(ctx) // fails if requests take longer than grace: they are cut
+	_ = server.Shutdown(ctx) // fails if requests take longer than grace; they are cut
 	return nil
 }
 

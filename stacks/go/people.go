@@ -17,7 +17,7 @@ type person5 struct {
 	CreatedAt string `json:"created_at"`
 }
 
-// fields are what the columns of a row are scanned into.
+// fields returns the pointers that the columns of a row are scanned into.
 func (p *person5) fields() []any {
 	return []any{&p.ID, &p.FirstName, &p.LastName, &p.Email, &p.Phone, &p.CreatedAt}
 }
@@ -79,7 +79,7 @@ func openPeople(driver, file string) (*people, error) {
 		return nil, fmt.Errorf(`no database at "%s": make it with: bun createdb.ts --file %s`, file, file)
 	}
 	db := openSQLite(driver, file, "ro", "query_only = 1")
-	// A query waits for nothing but a core, so more connections than cores would only wait for each other.
+	// One connection per core, because a query only uses CPU time: more connections would wait for each other.
 	db.SetMaxOpenConns(runtime.GOMAXPROCS(0))
 	db.SetMaxIdleConns(runtime.GOMAXPROCS(0))
 	var p people
@@ -119,8 +119,8 @@ func openTable[T any](db *sql.DB, name string, fields func(*T) []any) (*table[T]
 	return t, err
 }
 
-// randomRows reads each row by its own query, ids uniform over the rows that exist. No context ends a query: it takes
-// microseconds, and a context costs a goroutine for each.
+// randomRows runs one query per row, each with a uniformly random id. Queries have no context, because a query takes
+// microseconds and a context costs one goroutine per query.
 func (t *table[T]) randomRows(size int) ([]T, error) {
 	rows := make([]T, size)
 	for i := range rows {

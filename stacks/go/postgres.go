@@ -15,14 +15,14 @@ import (
 	"github.com/lib/pq"
 )
 
-// Timeouts of every server of this benchmark, as shared/drivers/drivers.ts has them.
+// The same timeouts as in shared/drivers/drivers.ts.
 const (
 	connectTimeout   = 2 * time.Second
-	statementTimeout = "5s" // after which Postgres gives up a statement
+	statementTimeout = "5s" // after that Postgres cancels the statement
 	answerTimeout    = 7 * time.Second
 )
 
-// postgresSchema is that of shared/stores/migrations.ts. The lock lets one process at a time make it.
+// postgresSchema creates the tables of shared/stores/migrations.ts. The lock lets one process at a time create them.
 const postgresSchema = `BEGIN ISOLATION LEVEL READ COMMITTED;
 	SELECT pg_advisory_xact_lock(7307);
 	CREATE TABLE IF NOT EXISTS migration (number INTEGER PRIMARY KEY);
@@ -44,13 +44,13 @@ func openPostgres(c config) (database, error) {
 	db, err := open(c)
 	if err != nil {
 		url := regexp.MustCompile("//.*@").ReplaceAllString(c.databaseURL, "//")
-		reason := strings.Join(strings.Fields(err.Error()), " ") // pgx says it in several lines
+		reason := strings.Join(strings.Fields(err.Error()), " ") // pgx's message has several lines
 		return nil, fmt.Errorf("%s cannot be used (%s): start Postgres, or fix DATABASE_URL", url, reason)
 	}
 	return db, nil
 }
 
-// A pgxQuerier is a pool of pgx, or a transaction; pgx prepares what it runs by itself.
+// A pgxQuerier is a pool of pgx, or a transaction. pgx itself prepares the statements that it runs.
 type pgxQuerier struct {
 	on interface {
 		Exec(context.Context, string, ...any) (pgconn.CommandTag, error)
@@ -111,7 +111,7 @@ func openPq(c config) (database, error) {
 	config.ConnectTimeout = connectTimeout
 	config.Runtime["statement_timeout"] = statementTimeout
 	if config.SSLMode == "" {
-		config.SSLMode = pq.SSLModePrefer // as pgx and libpq
+		config.SSLMode = pq.SSLModePrefer // as pgx and libpq do
 	}
 	connector, err := pq.NewConnectorConfig(config)
 	if err != nil {
@@ -125,7 +125,7 @@ func openPq(c config) (database, error) {
 	return newSQLDatabase(pool, c.prepare), err
 }
 
-// A patientDialer makes connections that do not wait for an answer for ever, as lib/pq would, even when its context has ended.
+// A patientDialer limits how long a connection waits for an answer, because lib/pq waits forever, even after its context has ended.
 type patientDialer struct{ net.Dialer }
 
 func (d *patientDialer) DialTimeout(network, address string, timeout time.Duration) (net.Conn, error) {

@@ -19,7 +19,7 @@ type greeting struct {
 	Message string `json:"message"`
 }
 
-// routes is the handler of all requests. The database is opened at the first request that needs it.
+// routes returns the handler of all requests. The first request that needs the database opens it.
 func routes(c config, p *people, open func() (database, error)) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /{$}", answer(http.StatusOK, func(*http.Request) (any, error) {

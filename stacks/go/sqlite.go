@@ -17,7 +17,7 @@ var sqliteDrivers = map[string]driver.Driver{
 	"modernc": &sqlite.Driver{},
 }
 
-// sqliteSchema is that of shared/stores/migrations.ts, and its number.
+// sqliteSchema creates the tables of shared/stores/migrations.ts and stores how many migrations that are.
 const sqliteSchema = `BEGIN IMMEDIATE;
 	CREATE TABLE IF NOT EXISTS content (
 		id TEXT PRIMARY KEY, title TEXT NOT NULL, body TEXT NOT NULL, author TEXT NOT NULL, status TEXT NOT NULL,
@@ -27,8 +27,8 @@ const sqliteSchema = `BEGIN IMMEDIATE;
 	PRAGMA user_version = 2;
 	COMMIT`
 
-// openSQLiteDatabase opens a file to write. It has one connection, as the FAQ of mattn/go-sqlite3 recommends: several would
-// wait for each other's locks by sleeping.
+// openSQLiteDatabase opens a file for writing. It has one connection, as the FAQ of mattn/go-sqlite3 recommends, because
+// several connections would sleep while they wait for each other's locks.
 func openSQLiteDatabase(c config) (database, error) {
 	pool := openSQLite(c.driver, c.contentFile, "rwc",
 		"busy_timeout = 5000", "journal_mode = "+c.journal, "synchronous = "+c.synchronous)
@@ -39,7 +39,7 @@ func openSQLiteDatabase(c config) (database, error) {
 	return newSQLDatabase(pool, true), nil
 }
 
-// openSQLite opens a pool of connections to a file, in a mode of sqlite.org/uri.html. The file is opened at the first query.
+// openSQLite makes a pool of connections to a file; see sqlite.org/uri.html for mode. The first query opens the file.
 func openSQLite(name, file, mode string, pragmas ...string) *sql.DB {
 	return sql.OpenDB(sqliteConnector{
 		driver: sqliteDrivers[name],
@@ -49,7 +49,7 @@ func openSQLite(name, file, mode string, pragmas ...string) *sql.DB {
 	})
 }
 
-// A sqliteConnector opens connections with the same pragmas by any driver.
+// A sqliteConnector opens connections with the same pragmas with any driver.
 type sqliteConnector struct {
 	driver  driver.Driver
 	dsn     string

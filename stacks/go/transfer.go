@@ -9,7 +9,7 @@ import (
 
 const (
 	maxDelta = 5_000
-	// attempts is how often a transaction is tried if others are in its way.
+	// attempts is how often a transaction is tried if Postgres rolls it back because of a conflict.
 	attempts = 5
 	// pause is the longest wait before the second attempt; before the third it is twice that, and so on.
 	pause = 5 * time.Millisecond
@@ -27,7 +27,7 @@ const (
 
 var transferStatements = []string{addToAccount, selectBalance, addToTeller, addToBranch, insertHistory}
 
-// A transfer moves delta to an account, a teller and a branch.
+// A transfer adds delta to an account, a teller and a branch.
 type transfer struct {
 	AID   int32  `json:"aid"`
 	TID   int32  `json:"tid"`
@@ -35,7 +35,7 @@ type transfer struct {
 	Delta *int32 `json:"delta"` // nil if the client has not sent it
 }
 
-// A balance is that of the account in the transaction.
+// A balance is the new balance of the account.
 type balance struct {
 	Abalance int32 `json:"abalance"`
 }
@@ -59,7 +59,7 @@ func transferRoutes(mux *http.ServeMux, s stored, how string) {
 		for attempt := 1; ; attempt++ {
 			b, err := book(ctx, db, t)
 			state := stateOf(err)
-			isUndone := state == "40001" || state == "40P01" // because others were in its way
+			isUndone := state == "40001" || state == "40P01" // serialization failure or deadlock
 			if !isUndone || attempt == attempts || ctx.Err() != nil {
 				return b, err
 			}
@@ -68,12 +68,12 @@ func transferRoutes(mux *http.ServeMux, s stored, how string) {
 	}))
 }
 
-// byFunction asks once, for all of it.
+// byFunction runs the whole transaction in one round trip.
 func byFunction(ctx context.Context, db database, t transfer) (balance, error) {
 	return queryOne(ctx, db, (*balance).fields, "SELECT tpcb($1, $2, $3, $4)", t.AID, t.TID, t.BID, *t.Delta)
 }
 
-// inStatements asks for BEGIN, each of the five statements, and COMMIT.
+// inStatements sends BEGIN, each of the five statements, and COMMIT.
 func inStatements(ctx context.Context, db database, t transfer) (b balance, err error) {
 	err = db.inTx(ctx, func(tx querier) error {
 		add := func(statement string, id int32) error {

@@ -5,5 +5,5 @@ export default {
   compress: false,
   generateEtags: false,
   poweredByHeader: false,
-  turbopack: { root: fileURLToPath(new URL("../..", import.meta.url)) }, // so that shared/ is found
+  turbopack: { root: fileURLToPath(new URL("../..", import.meta.url)) }, // so that Next finds shared/
 };

@@ -1,4 +1,4 @@
-/** Next behind a server of its own, which starts and ends as servers/main.ts has the ten do. */
+/** Next behind a custom server, which starts and stops in the same way as servers/main.ts. */
 import { createServer } from "node:http";
 import next from "next";
 import nextPackage from "next/package.json" with { type: "json" };
@@ -33,7 +33,7 @@ await run({ ...process.env, SERVER }, [SERVER], async ({ people, store, onPostgr
   };
 });
 
-/** Next says on stdout how long it took to read its configuration, and has no option against that. */
+/** Next prints on stdout how long it took to read its configuration, and has no option to turn that off. */
 async function silently(prepare: () => Promise<void>): Promise<void> {
   const { log } = console;
   console.log = () => {};

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes a release in build/ with Mix, unless nothing has changed since the last time.
+# Builds a release in build/ with Mix, unless nothing has changed since the last build.
 set -eu
 cd "$(dirname "$0")"
 # shellcheck source=stacks/toolchain.sh

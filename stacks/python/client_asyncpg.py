@@ -1,4 +1,4 @@
-"""pgbench's transaction by asyncpg."""
+"""pgbench's transaction with asyncpg."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -10,7 +10,7 @@ from config import PostgresConfig
 
 
 class AsyncpgClient:
-    # The last is raised for a connection that Postgres has ended while it was idle.
+    # asyncpg raises the last one if Postgres has closed an idle connection.
     lost = (OSError, asyncpg.InterfaceError, asyncpg.InternalClientError)
 
     def __init__(self, pool: asyncpg.Pool) -> None:

@@ -1,4 +1,4 @@
-"""pgbench's transaction by psycopg."""
+"""pgbench's transaction with psycopg."""
 
 import logging
 from collections.abc import AsyncIterator
@@ -41,9 +41,9 @@ class PsycopgClient:
 
 @asynccontextmanager
 async def open_client(config: PostgresConfig) -> AsyncIterator[PsycopgClient]:
-    logging.getLogger("psycopg.pool").setLevel(logging.ERROR)  # it warns of every connection that is lost
+    logging.getLogger("psycopg.pool").setLevel(logging.ERROR)  # no warning for every lost connection
     given = conninfo_to_dict(config.url).get("options", "")
-    options = f"-c statement_timeout={tpcb.STATEMENT_SECONDS}s {given}".rstrip()  # PgBouncer takes no space at its end
+    options = f"-c statement_timeout={tpcb.STATEMENT_SECONDS}s {given}".rstrip()  # PgBouncer refuses a space at the end
     async with AsyncConnectionPool(
         config.url,
         min_size=0,

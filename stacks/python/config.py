@@ -1,10 +1,10 @@
-"""Everything that is set from outside, by environment variables."""
+"""All settings; each comes from an environment variable."""
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-# Values of SERVER: the framework and the HTTP server of each.
+# SERVER -> its framework and its HTTP server.
 SERVERS = {
     "python-fastapi": ("fastapi", "uvicorn"),
     "python-flask-bjoern": ("flask", "bjoern"),
@@ -14,7 +14,7 @@ SERVERS = {
 
 
 class UsageError(Exception):
-    """A mistake in the configuration: one line that names the value and the remedy."""
+    """A mistake in the configuration. The message is one line with the value and the remedy."""
 
 
 @dataclass(frozen=True)
@@ -25,12 +25,12 @@ class PostgresConfig:
     url: str
     pool: int  # maximum number of connections
     prepare: bool
-    tx: str  # a transaction is asked by its five "statements", or by one call of a "function"
+    tx: str  # "statements" sends the five statements of a transaction, "function" calls one function
 
 
 @dataclass(frozen=True)
 class Config:
-    """What the environment says, checked."""
+    """The settings, checked."""
 
     server: str
     framework: str
@@ -44,7 +44,7 @@ class Config:
 
 
 def read_config(env: Mapping[str, str]) -> Config:
-    """Raises UsageError, which names the variable, its value and what it may be."""
+    """Raises UsageError, which names the variable, its value and the allowed values."""
 
     def one_of(name: str, *choices: str, where: str = "") -> str:
         value = env.get(name) or choices[0]

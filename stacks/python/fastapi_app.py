@@ -44,7 +44,7 @@ async def html_template(request: Request) -> HTMLResponse:
     return templates.TemplateResponse(request, "hi.html", {"name": "Ben"})
 
 
-# Without async, FastAPI runs them in threads, so that a query does not block the event loop.
+# The next two are not async, so FastAPI runs them in threads, and a query does not block the event loop.
 @get("/sqlite/random-5fields/{size}")
 def random_5fields(size: Size) -> list[Row]:
     return people.random_rows("person5", size)
@@ -79,5 +79,5 @@ async def http_error(_request: Request, error: HTTPException) -> JSONResponse:
 
 @app.exception_handler(Exception)
 async def internal_error(_request: Request, _error: Exception) -> JSONResponse:
-    """Tells nothing; uvicorn writes the cause to stderr."""
+    """Hides the cause from the client; uvicorn writes it to stderr."""
     return JSONResponse({"error": "internal error"}, 500)

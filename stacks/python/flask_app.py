@@ -55,7 +55,7 @@ def bad_size(error: SizeError) -> tuple[dict[str, str], int]:
 
 @app.errorhandler(HTTPException)
 def http_error(error: HTTPException) -> tuple[dict[str, str | None], int | None]:
-    """Also for a handler that fails: Flask writes the cause to stderr and makes it a 500."""
+    """Also answers if a handler fails: Flask writes the cause to stderr and makes the error a 500."""
     if error.code in (404, 405):
         return {"error": "not found"}, 404
     return {"error": "internal error" if error.code == 500 else error.description}, error.code
@@ -66,7 +66,7 @@ def date_of(second: int) -> str:
     return http_date(second)
 
 
-if config.http_server == "bjoern":  # which alone sends no date of its own
+if config.http_server == "bjoern":  # the only one that sends no Date header
 
     @app.after_request
     def add_date(response: Response) -> Response:

@@ -1,4 +1,4 @@
-"""The answer to GET /: what this server is and what it has used."""
+"""The answer to GET /: versions and settings of this server, its CPU time and its memory."""
 
 import multiprocessing
 import platform
@@ -15,7 +15,7 @@ from config import Config
 
 
 def identify(config: Config) -> Callable[[], dict[str, Any]]:
-    """CPU time and memory are those of all processes together."""
+    """CPU time and memory are the sums of all processes."""
     root = multiprocessing.parent_process() or multiprocessing.current_process()
     main = psutil.Process(root.pid)
     framework, http_server, postgres = config.framework, config.http_server, config.postgres
@@ -35,7 +35,7 @@ def identify(config: Config) -> Callable[[], dict[str, Any]]:
     def identity() -> dict[str, Any]:
         cpu_seconds, rss_bytes = 0.0, 0
         for process in (main, *main.children(recursive=True)):
-            with suppress(psutil.NoSuchProcess):  # it has ended since
+            with suppress(psutil.NoSuchProcess):  # the process has ended meanwhile
                 cpu_seconds += sum(process.cpu_times()[:2])  # user and system
                 rss_bytes += process.memory_info().rss
         return {

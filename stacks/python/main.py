@@ -1,4 +1,4 @@
-"""Starts the server that SERVER names, after its configuration is checked."""
+"""Checks the configuration, then starts the server that SERVER names."""
 
 import errno
 import os
@@ -36,7 +36,7 @@ def check_port(config: Config) -> None:
 
 
 def check_database(file: str) -> None:
-    """Opens it as each process will."""
+    """Opens it in the same way as each process."""
     if not Path(file).exists():
         raise UsageError(f'no database at "{file}": make it with: bun createdb.ts --file {file}')
     try:
@@ -47,7 +47,7 @@ def check_database(file: str) -> None:
 
 
 def check_postgres(config: PostgresConfig) -> None:
-    """Connects once, by psycopg for both clients, because it needs no event loop."""
+    """Connects once, for both clients with psycopg, because psycopg needs no event loop."""
     import psycopg
 
     from tpcb import CONNECT_SECONDS
@@ -55,7 +55,7 @@ def check_postgres(config: PostgresConfig) -> None:
     try:
         psycopg.connect(config.url, connect_timeout=CONNECT_SECONDS).close()
     except psycopg.Error as error:
-        reason = " ".join(str(error).split())  # libpq has a line for each address
+        reason = " ".join(str(error).split())  # libpq prints one line per address
         url = re.sub("//.*@", "//", config.url)  # without the password
         raise UsageError(f"{url} cannot be used ({reason}): start Postgres, or fix DATABASE_URL") from error
 

@@ -1,4 +1,4 @@
-"""Rows of data.db, read-only, each by a query of its own."""
+"""A read-only view of data.db, with one query per row."""
 
 import json
 import random
@@ -12,31 +12,31 @@ import pysqlite3 as sqlite3
 MAX_SIZE = 500
 TABLES = ("person5", "person30")
 
-# The same in all servers, because builds of SQLite have different defaults.
+# All servers set these, because builds of SQLite have different defaults.
 PRAGMAS = ("cache_size = -16000", "mmap_size = 0", "query_only = 1")
 
 Row = dict[str, Any]
 
 
 class SizeError(ValueError):
-    """To be answered with 400; says what the client is told."""
+    """The server answers it with 400 and its message."""
 
 
 def parse_size(text: str) -> int:
-    """Stricter than int(), which takes signs, spaces, underscores and leading zeros."""
+    """Stricter than int(), which accepts signs, spaces, underscores and leading zeros."""
     if re.fullmatch("[1-9][0-9]{0,2}", text) and int(text) <= MAX_SIZE:
         return int(text)
     raise SizeError(f"size must be an integer from 1 to {MAX_SIZE}, not {json.dumps(text)}")
 
 
 def dict_factory(cursor: sqlite3.Cursor, values: tuple[Any, ...]) -> Row:
-    """The row factory of sqlite3's documentation."""
+    """The row factory from sqlite3's documentation."""
     fields = [column[0] for column in cursor.description]
     return dict(zip(fields, values, strict=True))
 
 
 class People:
-    """Each thread has a connection, which keeps its statements prepared by their text."""
+    """Each thread has a connection, which keeps its prepared statements, with their text as key."""
 
     def __init__(self, file: str) -> None:
         """Raises sqlite3.Error or ValueError if the file is not what createdb.ts writes."""
@@ -45,7 +45,7 @@ class People:
         self._ids = {table: self._ids_of(table) for table in TABLES}
 
     def random_rows(self, table: str, size: int) -> list[Row]:
-        """Reads `size` rows, their ids uniform over those of the table."""
+        """Reads `size` rows with uniformly random ids."""
         connection = self._connection
         rows = []
         for row_id in random.choices(self._ids[table], k=size):

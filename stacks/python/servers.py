@@ -1,4 +1,4 @@
-"""How each HTTP server is started and stopped. README.md says what is set away from its defaults, and why."""
+"""Starts and stops each HTTP server. README.md lists the settings that are not defaults, and why."""
 
 import logging
 import multiprocessing
@@ -15,12 +15,12 @@ from typing import Any
 
 from config import Config
 
-# How long a server may take to answer what is in flight, after it is told to stop.
+# How long a server may take to answer the requests in flight after the signal to stop.
 GRACE_SECONDS = 4
 
 
 def uvicorn(config: Config) -> None:
-    """FastAPI. After its end by a signal, uvicorn raises that signal again: here it means success."""
+    """FastAPI. After a signal has stopped uvicorn, it raises that signal again; here that is a success."""
     import uvicorn
 
     on_signal(lambda *_: sys.exit())
@@ -45,7 +45,7 @@ def granian(config: Config) -> None:
 
     Granian(
         "flask_app:app",
-        address=socket.gethostbyname(config.host),  # it takes no names
+        address=socket.gethostbyname(config.host),  # granian accepts no host names
         port=config.port,
         interface=Interfaces.WSGI,
         workers=config.workers,
@@ -56,7 +56,7 @@ def granian(config: Config) -> None:
 
 
 def bjoern(config: Config) -> None:
-    """Flask, in processes that accept from one socket, as in bjoern's own tests."""
+    """Flask. All processes accept from one socket, as in bjoern's own tests."""
     listening = listen(config)
     listening.setblocking(False)
     fork = multiprocessing.get_context("fork")
@@ -86,7 +86,7 @@ def bjoern_worker(listening: socket.socket) -> None:
 
 
 def waitress(config: Config) -> None:
-    """Flask. Waitress's own run() drops requests that wait for a thread when it is told to stop, so this loop waits."""
+    """Flask. This loop answers requests that wait for a thread at a stop, because Waitress's own run() drops them."""
     from waitress import wasyncore
     from waitress.server import create_server
 
@@ -102,7 +102,7 @@ def waitress(config: Config) -> None:
         asyncore_use_poll=True,
         connection_limit=10_000,
         ident=None,
-        # Waitress fails to log that a client has gone before its malformed request was answered.
+        # Off, because logging fails if a client with a malformed request disconnects before the answer.
         log_socket_errors=False,
     )
     stopping = threading.Event()

@@ -1,4 +1,4 @@
-"""pgbench's transaction: what both clients of Postgres have in common."""
+"""pgbench's transaction: the part that both Postgres clients share."""
 
 from typing import Annotated, Protocol
 
@@ -6,10 +6,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 # How long a new connection may take.
 CONNECT_SECONDS = 2
-# How long a statement may take before Postgres itself ends it.
+# How long a statement may take before Postgres itself cancels it.
 STATEMENT_SECONDS = 5
 
-# The five statements of pgbench's own script, and a function that createdb.ts makes of them.
+# The five statements of pgbench's own script, and a function of createdb.ts that runs all of them.
 ACCOUNT = "UPDATE pgbench_accounts SET abalance = abalance + $1 WHERE aid = $2"
 BALANCE = "SELECT abalance FROM pgbench_accounts WHERE aid = $1"
 TELLER = "UPDATE pgbench_tellers SET tbalance = tbalance + $1 WHERE tid = $2"
@@ -22,7 +22,7 @@ Id = Annotated[int, Field(ge=1, lt=2**31)]
 
 
 class Transfer(BaseModel):
-    """Moves delta to an account, a teller and a branch."""
+    """Adds delta to an account, a teller and a branch."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -39,11 +39,11 @@ class MissingError(Exception):
 class Client(Protocol):
     """A pool of connections. Both methods return the balance of the account, and raise MissingError."""
 
-    # What is raised, without an SQLSTATE, if a connection is lost or cannot be made.
+    # The client raises these, without an SQLSTATE, if a connection is lost or cannot be made.
     lost: tuple[type[Exception], ...]
 
     async def statements(self, transfer: Transfer) -> int:
-        """BEGIN, the five, and COMMIT."""
+        """BEGIN, the five statements, and COMMIT."""
 
     async def function(self, transfer: Transfer) -> int:
         """The same in one round trip."""

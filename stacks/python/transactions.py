@@ -15,14 +15,14 @@ from tpcb import Client, MissingError, Transfer
 
 MAX_BODY_BYTES = 102_400
 
-# How often a transaction is tried if others are in its way, and the longest pause before the second attempt; each
-# later pause may be longer by as much.
+# How often a transaction is tried if Postgres rolls it back because of a conflict. Before attempt n + 1 there is a
+# random pause of at most n × PAUSE_SECONDS.
 ATTEMPTS = 5
 PAUSE_SECONDS = 0.005
-# After this a transaction is given up, even if Postgres does not answer at all.
+# After this time the request gets a 503, even if Postgres does not answer at all.
 ANSWER_SECONDS = 7
 
-# SQLSTATE (postgresql.org/docs/current/errcodes-appendix.html): nothing is left of the transaction.
+# SQLSTATE (postgresql.org/docs/current/errcodes-appendix.html): Postgres has rolled the transaction back.
 UNDONE = ("40001", "40P01")
 # Classes for which the same request may succeed later: connection, rollback, resources, intervention.
 UNAVAILABLE = ("08", "40", "53", "57")
@@ -30,13 +30,13 @@ NO_TABLES = ("42P01", "42883")
 
 
 class Balance(BaseModel):
-    """Of the account, within the transaction."""
+    """The new balance of the account."""
 
     abalance: int
 
 
 def require_json(content_type: Annotated[str, Header()] = "") -> None:
-    """FastAPI itself answers other types with 422."""
+    """Answers other types with 415, because FastAPI itself answers 422."""
     if not content_type.lower().startswith("application/json"):
         raise HTTPException(415, "the body must be application/json")
 
@@ -69,7 +69,7 @@ def transactions(config: PostgresConfig) -> APIRouter:
 
 
 async def in_time(work: Coroutine[Any, Any, int]) -> int:
-    """Does not wait until it is cancelled, as asyncio.timeout() does: clients ask Postgres, which may not answer."""
+    """Does not await the cancelled work, unlike asyncio.timeout(), because clients then ask Postgres, which may hang."""
     task = asyncio.create_task(work)
     done, _ = await asyncio.wait([task], timeout=ANSWER_SECONDS)
     if not done:
@@ -90,7 +90,7 @@ async def attempt(ask: Callable[[Transfer], Awaitable[int]], transfer: Transfer,
 
 
 def failure_of(error: Exception, lost: tuple[type[Exception], ...]) -> HTTPException | None:
-    """Goes by SQLSTATE; if a connection is lost or cannot be made, clients raise errors without one."""
+    """Goes by SQLSTATE. If a connection is lost or cannot be made, clients raise errors without an SQLSTATE."""
     state: str = getattr(error, "sqlstate", None) or ""
     if isinstance(error, MissingError) or state == "P0002":
         return HTTPException(404)

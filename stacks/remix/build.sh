@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs the packages and makes build/, which server.ts serves; if nothing has changed, that takes a moment.
+# Installs the packages and makes build/, which server.ts serves, unless nothing has changed.
 set -eu
 cd "$(dirname "$0")"
 # shellcheck source=stacks/toolchain.sh

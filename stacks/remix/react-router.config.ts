@@ -1,5 +1,5 @@
 import type { Config } from "@react-router/dev/config";
 
 export default {
-  routeDiscovery: { mode: "initial" }, // else it answers /__manifest
+  routeDiscovery: { mode: "initial" }, // otherwise it answers /__manifest
 } satisfies Config;

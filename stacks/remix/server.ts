@@ -1,15 +1,15 @@
-/** Starts and ends as servers/main.ts has the ten do. */
+/** Starts and stops the server in the same way as servers/main.ts. */
 import { createServer } from "node:http";
 import reactRouter from "react-router/package.json" with { type: "json" };
 import { run } from "../../servers/process.ts";
 import { HTTP_OPTIONS } from "../../shared/limits.ts";
 import { listen, originForm } from "../../shared/listen.ts";
 
-/** What build.sh makes of app/; not a literal, as it is not there before. */
+/** build.sh makes this of app/. Not a literal type, because the file does not exist before the build. */
 const BUILD: string = "./build/server/index.js";
 const SERVER = "node-remix";
 
-/** What differs in the answer to `GET /`: the version is of a package of its own, and it keeps no contents. */
+/** Differences in the answer to `GET /`: the version is that of react-router, and the server has no store. */
 const OWN = { framework: { name: "remix", version: reactRouter.version }, store: undefined };
 
 await run({ ...process.env, SERVER, STORE: undefined }, [SERVER], async ({ people, identity }, at) => {

@@ -1,4 +1,4 @@
-//! Records which compiler built the servers.
+//! Records the version of the compiler that builds the servers.
 
 use std::{env, process::Command};
 

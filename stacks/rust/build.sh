@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds target/release/rust-*; Cargo itself looks whether anything has changed.
+# Builds target/release/rust-*; Cargo itself checks whether anything has changed.
 set -eu
 cd "$(dirname "$0")"
 # shellcheck source=stacks/toolchain.sh

@@ -1,4 +1,4 @@
-/** Load from several machines: what agents saw together is what each of them saw, and a lost one is named. */
+/** Load from several machines: the merged result is the sum of all agents, and an error names an agent that is lost. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -43,14 +43,14 @@ async function stop(...agents: Program[]): Promise<void> {
 }
 
 interface Run {
-  /** The rate that it was asked for. */
+  /** The rate that bench asks this agent for. */
   readonly qps: number;
   readonly seconds: number;
   readonly requests: number;
   readonly buckets: readonly { readonly Start: number; readonly End: number }[];
 }
 
-/** An agent that keeps fortio's log of every request, which its server does not offer, and adds to `runs`. */
+/** An agent that keeps fortio's log of every request, because fortio's own server cannot, and adds to `runs`. */
 function loggingAgent(log: string, runs: Run[]) {
   return Bun.serve({
     port: 0,
@@ -82,7 +82,7 @@ for (const rate of [undefined, 400]) {
     const logs = [1, 2, 3].map((i) => join(folder, `access-${rate}-${i}.log`));
     const runs: Run[] = [];
     const agents = logs.map((log) => loggingAgent(log, runs));
-    /** Of the widest bucket that this latency is in, in seconds. */
+    /** Width in seconds of the widest bucket that contains this latency. */
     const widthAt = (latency: number) =>
       Math.max(
         ...runs
@@ -105,7 +105,7 @@ for (const rate of [undefined, 400]) {
       expect(Math.abs(load.maxMs / 1e3 - (latencies.at(-1) as number))).toBeLessThan(1e-6);
       expect([load.errors, load.sockets]).toEqual([0, 10]);
       for (const p of PERCENTILES) {
-        // Requests in a bucket that is cut are spread evenly, so a percentile may be that of the request before or after.
+        // A bucket that is cut spreads its requests evenly, so a percentile may be that of the next or previous one.
         const rank = Math.ceil((latencies.length * p) / 100) - 1;
         const beyond = latencies
           .slice(rank - 1, rank + 2)
@@ -114,7 +114,7 @@ for (const rate of [undefined, 400]) {
       }
       expect(load.goodput).toBeCloseTo(runs.reduce((sum, { requests, seconds }) => sum + requests / seconds, 0));
       if (rate) {
-        // How much of it is had is the machine's: one that others take answers less.
+        // No lower limit, because a machine that also does other work answers less.
         expect(runs.reduce((sum, { qps }) => sum + qps, 0) / rate).toBeWithin(0.97, 1.03);
         expect(load.goodput / rate).toBeLessThan(1.03);
       }
@@ -165,7 +165,7 @@ describe("fortio servers", () => {
     }
   });
 
-  test("one that is killed in a slice is named, and nothing of the slice is kept", async () => {
+  test("the error names one that is killed in a slice, and no row of the slice is kept", async () => {
     const agents = [await startAgent(), await startAgent()];
     try {
       const file = newFile();

@@ -29,7 +29,7 @@ import {
 const folder = scratch();
 const newFile = resultsIn(folder);
 
-test("mistakes in the pairs to compare are one line", async () => {
+test("a mistake in the pairs to compare prints one line", async () => {
   for (const [args, message] of [
     [["compare", "bun-raw"], "compare takes two servers: name both"],
     [["duet", "bun-raw", "koa"], '"koa": choose from'],
@@ -72,13 +72,13 @@ describe("servers that run already", () => {
   });
   const urlOf = (server: { port?: number | undefined }) => `http://127.0.0.1:${server.port}`;
 
-  test("one that cannot be reached ends the run, and nothing that was started for it is left", async () => {
+  test("one that cannot be reached ends the run, and no process that the run started is left", async () => {
     const { code, output } = await finish(bench(newFile(), "http://127.0.0.1:1"), { MARKER: "unreachable" });
     expect([code, output]).toEqual([1, expect.stringContaining("cannot be reached")]);
     if (process.platform === "linux") expect(left("unreachable")).toEqual([]);
   });
 
-  test("each says what it is, or is named, and all go on running", async () => {
+  test("each identifies itself or gets a name from --name, and all keep running", async () => {
     const file = newFile();
     const args = ["--endpoints", "/plain", "--name", ",go-fiber", urlOf(ours), urlOf(foreign)];
     expect((await finish(bench(file, ...args))).code).toBe(0);
@@ -98,7 +98,7 @@ describe("servers that run already", () => {
     expect((await fetch(ours.url)).status).toBe(200);
   });
 
-  test("mistakes are one line, before anything is measured", async () => {
+  test("a mistake prints one line, before anything is measured", async () => {
     const closed = `http://127.0.0.1:${await freePort()}`;
     const cases: [string[], string][] = [
       [[closed], `${closed}/ cannot be reached`],
@@ -136,7 +136,7 @@ describe("servers that run already", () => {
 });
 
 describe("interrupted", () => {
-  /** Before and while servers start, while they are warmed, in turns, in a slice and in the next restart. */
+  /** Before and while servers start, during warm-up, in windows, in a slice and in the next restart. */
   const moments: Record<string, (output: string, file: string) => boolean> = {
     "the plan": (output) => output.includes("as many restarts as fit"),
     "the machine": (output) => output.includes("restart 0: machine speed"),
@@ -163,14 +163,14 @@ describe("interrupted", () => {
         expect([code, code === status ? "" : program.output()]).toEqual([status, ""]);
         expect(program.output()).toContain(`stopped; results so far are in ${file.replace(".csv", "")}`);
         for (const row of rowsOf(file)) expect(Number(row.Requests)).toBeGreaterThan(0);
-        // What there is, is shown.
+        // The report shows the rows that exist.
         if (rowsOf(file).length > 0) expect(program.output()).toContain("continues this run");
         if (process.platform === "linux") expect(left(marker)).toEqual([]);
       });
     }
   }
 
-  test("--resume goes on with the run, and what was measured counts", async () => {
+  test("--resume continues the run, and its earlier rows count", async () => {
     const file = newFile();
     const program = run(bench(file, "--servers", "bun-raw,node-hono", "--endpoints", "/plain"));
     await until(() => program.output().includes("restart 2 ") || program.child.exitCode !== null);
@@ -185,7 +185,7 @@ describe("interrupted", () => {
     const manifest = JSON.parse(readFileSync(runFile(file, id, "json"), "utf8"));
     expect(manifest.restarts).toBe(2);
     expect(new Set(rowsOf(file).map(({ Restart }) => Restart)).size).toBeGreaterThanOrEqual(2);
-    // Rows of another host or protocol are not added to.
+    // --resume refuses rows of another host or protocol.
     for (const other of [{ host: "elsewhere" }, { protocol: 1 }]) {
       writeFileSync(runFile(file, id, "json"), JSON.stringify({ ...manifest, ...other }));
       const refused = await finish(["./bench.sh", "--results", file, "--resume", id]);
@@ -249,7 +249,7 @@ describe("results.csv", () => {
     deadlocks: null,
   };
 
-  test("slices are read as they were written", () => {
+  test("reading slices returns what was written", () => {
     const file = newFile();
     appendSlices(file, [slice]);
     appendSlices(file, [{ ...slice, run: "other" }]);
@@ -265,7 +265,7 @@ describe("results.csv", () => {
     return file;
   };
 
-  test("writers at the same time lose no row and tear none", async () => {
+  test("writers at the same time lose no row and mix none", async () => {
     const file = newResults();
     const script = (run: number) => `const { appendResults } = await import("./bench/keep/results.ts");
       for (let i = 0; i < 25; i++) await appendResults(${JSON.stringify(file)}, \`${run}-\${i}.\`,
@@ -286,7 +286,7 @@ describe("results.csv", () => {
     expect(csvOf(file)).toHaveLength(1);
   });
 
-  test("a run that goes on replaces its rows, and no others", async () => {
+  test("a run that continues replaces only its own rows", async () => {
     const file = newResults();
     const named = (Run: string, Name: string) => ({ ...row, Run, Name });
     await appendResults(file, "one", [named("one", "a"), named("one", "b")]);
@@ -295,14 +295,14 @@ describe("results.csv", () => {
     expect(csvOf(file).map(({ Name }) => Name)).toEqual(['a "name", quoted', "c"]);
   });
 
-  test("a file without a last newline is not continued on that line", async () => {
+  test("a file without a final newline gets one before new rows", async () => {
     const file = newFile();
     writeFileSync(file, `${RESULT_COLUMNS.join()}`);
     await appendResults(file, "one", [row]);
     expect(csvOf(file)).toHaveLength(1);
   });
 
-  test("a file with other columns is left alone", async () => {
+  test("a file with other columns is not changed", async () => {
     const file = newFile();
     const before = "Name,Endpoint,Requests,Error Count,AvgMs,QPS\nnode-raw,/plain,37339,0,161,622\n";
     writeFileSync(file, before);
@@ -315,7 +315,7 @@ describe("results.csv", () => {
   });
 });
 
-/** A PATH with the system's tools and the named ones only. */
+/** A PATH with only the system's tools and the named ones. */
 function pathWith(name: string, ...tools: string[]): string {
   const bin = join(folder, name);
   mkdirSync(bin);

@@ -21,7 +21,7 @@ test("two servers: windows and slices, tables, manifest, nothing left running", 
     expect(output).toContain(text);
   }
   const rows = rowsOf(file);
-  // Restarts, servers, endpoints.
+  // Restarts × servers × endpoints.
   expect(rows).toHaveLength(2 * 2 * 8);
   for (const row of rows) {
     expect(Object.keys(row)).toEqual(Object.keys(COLUMNS));
@@ -95,7 +95,7 @@ function checkManifest(file: string, servers: readonly string[]): void {
   }
   for (const { errors, requests } of manifest.turns) expect([errors, requests > 0]).toEqual([0, true]);
   expect(manifest.turns).toHaveLength(2 * servers.length * ENDPOINTS.length);
-  // The machine was looked at before the first restart and after each.
+  // The run measures the idle machine before the first restart and after each.
   if (splitCores() === null) return;
   expect(manifest.fingerprints.map(({ restart }) => restart)).toEqual([0, 1, 2]);
   for (const { speed, together } of manifest.fingerprints) {
@@ -104,14 +104,14 @@ function checkManifest(file: string, servers: readonly string[]): void {
   expect(manifest.machine.caches.length + manifest.machine.flags.length).toBeGreaterThan(0);
 }
 
-/** Every round has one window of each server; what it used is less than its cores could give, and all that it used it used in windows. */
+/** Each round has one window per server. A server uses CPU time only in windows, and no more than its cores have. */
 function checkWindows(file: string): void {
   const windows = rowsOf(file, "windows.csv");
   const rounds = [
     ...Map.groupBy(windows, ({ Restart, Scenario, Round }) => [Restart, Scenario, Round].join()).values(),
   ];
   for (const round of rounds) expect(new Set(round.map(({ Name }) => Name)).size).toBe(2);
-  // On a busy machine a generator may not run in its window.
+  // On a busy machine a generator may get no CPU time in its window.
   const played = windows.filter(({ Requests }) => Number(Requests) > 0);
   expect(played.length / windows.length).toBeGreaterThan(0.8);
   for (const { Seconds, CpuUs, Counts } of played) {

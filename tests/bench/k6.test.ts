@@ -1,4 +1,4 @@
-/** Sequences by k6: what it reports is what the server saw, a wrong answer fails a sequence, and nothing remains. */
+/** k6 sequences: k6 reports what the server sees, a wrong answer fails its sequence, and no item is left. */
 import { describe, expect, test } from "bun:test";
 import { freePort } from "../../bench/host/free-port.ts";
 import { percentile } from "../../bench/load/histogram.ts";
@@ -12,7 +12,7 @@ const closed = { connections: 4, seconds: 1 };
 type Content = Record<string, unknown>;
 type Answer = (request: Request, usual: () => Promise<Response>, before?: Content) => Response | Promise<Response>;
 
-/** Contents in memory, and how often each method was asked; `answer` stands between them and k6. */
+/** Contents in memory, and the number of requests per method; `answer` can replace the usual answer to k6. */
 class Contents {
   readonly stored = new Map<string, Content>();
   readonly seen: Record<string, number> = {};
@@ -23,7 +23,7 @@ class Contents {
       port: 0,
       fetch: (request) => {
         if (request.method === "GET" && new URL(request.url).pathname === "/content")
-          return Response.json({ items: [...this.stored.values()], next: null }); // asked once, at the end
+          return Response.json({ items: [...this.stored.values()], next: null }); // k6 requests this once, at the end
         this.seen[request.method] = (this.seen[request.method] ?? 0) + 1;
         const id = new URL(request.url).pathname.split("/")[2] ?? Bun.randomUUIDv7();
         const before = this.stored.get(id);
@@ -59,7 +59,7 @@ const loading = (url: string) =>
     .split("\n")
     .filter((command) => /^k6 /.test(command) && command.includes(`URL=${url} `));
 
-test("closed loop: what the server saw, and no slower than it", async () => {
+test("closed loop: k6 reports the requests and latencies that the server sees", async () => {
   using contents = new Contents(async (_, usual) => {
     await Bun.sleep(5);
     return usual();
@@ -71,7 +71,7 @@ test("closed loop: what the server saw, and no slower than it", async () => {
   expect(contents.seen).toEqual({ POST: requests, GET: 3 * requests, PUT: requests, DELETE: requests });
   expect(contents.stored.size).toBe(0);
   expect(load).toMatchObject({ errors: 0, refused: 0, dropped: 0, overlap: 1 });
-  expect(load.sockets).toBeWithin(4, 9); // a pool that is late opens another
+  expect(load.sockets).toBeWithin(4, 9); // a pool opens another if one is late
   expect(load.startedAt).toBeGreaterThanOrEqual(before);
   expect(load.seconds).toBeGreaterThan(0.9);
   expect(load.goodput).toBeCloseTo(requests / load.seconds);
@@ -121,7 +121,7 @@ const failures: Record<string, { step: string; answers: Answer }> = {
     answers: ({ method }, usual) => (method === "GET" ? new Response("{") : usual()),
   },
 };
-describe("a wrong answer fails its sequence once, and what was created is deleted", () => {
+describe("a wrong answer fails its sequence once, and k6 deletes the items that it has created", () => {
   for (const [name, { step, answers }] of Object.entries(failures)) {
     test.concurrent(name, async () => {
       using contents = new Contents(answers);
@@ -141,7 +141,7 @@ describe("a wrong answer fails its sequence once, and what was created is delete
   }
 });
 
-test("what was not deleted fails the last step", async () => {
+test("an item that is not deleted fails the last step", async () => {
   using contents = new Contents(({ method }, usual) =>
     method === "DELETE" ? new Response(null, { status: 204 }) : usual(),
   );
@@ -163,7 +163,7 @@ test("no server: each sequence fails", async () => {
   expect({ errors, sockets }).toEqual({ errors: requests, sockets: 0 });
 });
 
-test("open loop: as many sequences as were asked for", async () => {
+test("open loop: k6 runs as many sequences as requested", async () => {
   using contents = new Contents();
   const load = await loadSequence({ url: contents.url }, { connections: 8, seconds: 1.5, rate: 40 }, undefined, never);
   expect(load.requests + load.dropped).toBeGreaterThanOrEqual(50);
@@ -191,7 +191,7 @@ test("a failing k6 is reported by its last line", async () => {
   );
 });
 
-test("aborting ends k6, and what its sequences had created is gone", async () => {
+test("aborting ends k6, and k6 deletes the items that its sequences have created", async () => {
   using contents = new Contents();
   const abort = new AbortController();
   const load = loadSequence({ url: contents.url }, { connections: 2, seconds: 60 }, undefined, abort.signal);
@@ -204,7 +204,7 @@ test("aborting ends k6, and what its sequences had created is gone", async () =>
   expect(contents.stored.size).toBe(0);
 });
 
-test("transactions are drawn from all there are, and what is not 200 with a balance is an error", async () => {
+test("transactions use all rows; any answer except 200 with a balance is an error", async () => {
   const seen: Record<string, number>[] = [];
   const server = Bun.serve({
     port: 0,
@@ -214,7 +214,7 @@ test("transactions are drawn from all there are, and what is not 200 with a bala
       return Response.json(seen.length % 10 === 1 ? {} : { abalance: -1 });
     },
   });
-  // Until it has drawn often enough, however slow the machine is.
+  // Loads until there are enough transactions, because the machine may be slow.
   const draw = async (seconds: number): Promise<SequenceLoad> => {
     seen.length = 0;
     const load = await loadSequence(

@@ -1,4 +1,4 @@
-/** Apps as people have them: what is asked of them, where they listen, and what is said if that cannot be loaded. */
+/** Apps of users: which requests bench sends, where it finds the app, and its error if the app cannot be loaded. */
 import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ const folder = scratch();
 const newFile = resultsIn(folder);
 const linux = process.platform === "linux";
 
-/** Writes a program that answers by `answer`, a function of the request. @returns its command */
+/** Writes a program that answers with `answer`, a function of the request. @returns its command */
 let programs = 0;
 function program(answer: string, { before = "", listen = "listen(process.env.PORT, '127.0.0.1')" } = {}): string {
   const name = `app${++programs}.js`;
@@ -24,7 +24,7 @@ const hello = "(request, response) => response.end('hello')";
 const check = (args: readonly string[], env = {}) =>
   finish(["./bench.sh", "check", "--cwd", folder, "--results", newFile(), ...args], env);
 
-describe("check says what cannot be loaded, and why", () => {
+describe("check prints what cannot be loaded, and why", () => {
   const cases: readonly [what: string, start: string, args: string[], message: string][] = [
     [
       "a redirect",
@@ -123,7 +123,7 @@ describe("check says what cannot be loaded, and why", () => {
 
 const LISTEN_AT_V6 = "require('net').createServer().listen(0, '::1', function () { this.close() })";
 
-describe("an app is found where it listens", () => {
+describe("bench finds an app where it listens", () => {
   const v6 = program(hello, { listen: "listen(process.env.PORT, '::1')" });
   testIf(works("node", "-e", LISTEN_AT_V6), "this machine has no IPv6", "at ::1 only", async () => {
     const { code, output } = await check(["--start", v6]);
@@ -179,7 +179,7 @@ require("node:https").createServer({ key: readFileSync(${JSON.stringify(key)}), 
   });
 });
 
-test("what is asked is what is written: bytes of UTF-8, a list with spaces, HOST by --env", async () => {
+test("requests are sent as written: bytes of UTF-8, a list with spaces, HOST with --env", async () => {
   const start = program(
     "({ headers, method }, response) => response.writeHead(method === 'HEAD' || Buffer.from(headers.name, 'latin1').toString() === 'Zoë 日本' && process.env.HOST === '::' ? 200 : 500).end()",
   );
@@ -188,7 +188,7 @@ test("what is asked is what is written: bytes of UTF-8, a list with spaces, HOST
   expect([code, output]).toEqual([0, expect.stringMatching(/^\/a .*\nPOST \/b /m)]);
 });
 
-test("answers without a body, after others, and with trailers are loaded without errors", async () => {
+test("answers without a body, after informational answers, and with trailers cause no errors", async () => {
   const start = program(
     `({ method, url }, response) => {
   if (url === "/204") return response.writeHead(204).end();
@@ -210,7 +210,7 @@ test("answers without a body, after others, and with trailers are loaded without
   }
 });
 
-test("answers above 128 KiB, bodies that are no text and our own names are loaded as they are written", async () => {
+test("answers above 128 KiB, binary bodies and paths with our own names are loaded as written", async () => {
   const seen = join(folder, "seen");
   const start = program(
     `(request, response) => {
@@ -277,7 +277,7 @@ testIf(
       join(folder, "own.js"),
       `require("node:http").createServer((request, response) => response.end("x")).listen(process.env.PORT, "127.0.0.1");`,
     );
-    // Starts servers for others, as a container engine does.
+    // Starts servers for other processes, as a container engine does.
     const started: Program[] = [];
     const engine = Bun.serve({
       port: 0,

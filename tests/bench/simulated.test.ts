@@ -1,4 +1,4 @@
-/** Whole measurements, from the plan to what is said, in simulated time: what noise does to them is known. */
+/** Whole measurements in simulated time, from the plan to the report, with known noise. */
 import { beforeEach, describe, expect, test } from "bun:test";
 import { type LocalSpec, parseTarget, SERVERS, type TargetSpec } from "../../bench/ask/targets.ts";
 import { median } from "../../bench/judge/statistics.ts";
@@ -29,7 +29,7 @@ const pairPlan = (specs: readonly TargetSpec[], endpoints: readonly string[]): P
   amount: pairAmount("read"),
 });
 
-/** As on a machine whose host takes its cores away now and then. */
+/** The noise of a virtual machine whose host sometimes takes its cores away. */
 const NOISY = { restart: 0.015, window: 0.05, host: 0.1 };
 const QUIET = { restart: 0, window: 0, host: 0 };
 const COSTS: Record<string, number> = { "bun-raw": 40, "bun-hono": 50, "node-express": 100 };
@@ -42,7 +42,7 @@ describe("a run", () => {
     return session;
   };
 
-  test("makes as many restarts as fit into its time, two at least", async () => {
+  test("makes as many restarts as fit into its time, at least two", async () => {
     const { manifest } = await measured({ cost: known, noise: NOISY });
     const { restarts, seconds } = manifest;
     expect(restarts).toBeGreaterThan(3);
@@ -52,7 +52,7 @@ describe("a run", () => {
     expect(short.manifest.seconds.total).toBeGreaterThan(1);
   });
 
-  test("leaves no server idle, and its connections to be closed, while the generators of others start", async () => {
+  test("leaves no server idle so long that it closes connections, while the generators of others start", async () => {
     const session = await simulate(planOf(THREE, ["/plain"]), newFile(), { cost: known, noise: QUIET });
     let late = 0;
     const now = () => session.now() + late;
@@ -73,7 +73,7 @@ describe("a run", () => {
     expect(Math.max(...idle)).toBeWithin(3_000, 3_500);
   });
 
-  test("gives every server a window in each round, in an order of its own, and a slice in each restart", async () => {
+  test("gives every server a window in each round, in a new order per round, and a slice in each restart", async () => {
     const session = await measured({ cost: known, noise: NOISY });
     const { windows, slices, manifest, results } = session;
     expect([...Map.groupBy(slices, ({ restart }) => restart).values()].map((of) => of.length)).toEqual(
@@ -82,7 +82,7 @@ describe("a run", () => {
     const rounds = Map.groupBy(windows, ({ restart, scenario, round }) => `${restart} ${scenario} ${round}`);
     for (const of of rounds.values()) expect(of.map(({ name }) => name).sort()).toEqual(THREE.toSorted());
     const counted = windows.filter(({ counts, name }) => counts && name === "bun-raw").length;
-    // 200 ms in windows of 25, the first two of which do not count; more if levels are not known yet.
+    // 200 ms in windows of 25 ms; the first two do not count. More if levels are not known yet.
     expect(counted / manifest.restarts / ENDPOINTS.length).toBeWithin(6, 19);
     expect(manifest.turns).toHaveLength(slices.length);
     expect([readSlices(results, manifest.run), readWindows(results, manifest.run)].map(({ length }) => length)).toEqual(
@@ -91,7 +91,7 @@ describe("a run", () => {
     expect(manifestOf(results, manifest.run)).toMatchObject({ restarts: manifest.restarts, left: [] });
   });
 
-  test("finds what requests cost, whatever the host does to all", async () => {
+  test("finds the CPU time per request, whatever the host does to all servers", async () => {
     const wrong = { ratios: 0, changes: 0 };
     for (let i = 1; i <= 20; i++) {
       seed(i);
@@ -108,11 +108,11 @@ describe("a run", () => {
         if (rows.some(({ warming }) => warming)) wrong.changes++;
       }
     }
-    // Of 40 tables 2 with a false ratio are expected.
+    // In 40 tables, 2 are expected to have a false ratio.
     for (const many of Object.values(wrong)) expect(many).toBeLessThanOrEqual(6);
   });
 
-  test("ends when no scenario is open, and asks only those that are", async () => {
+  test("ends when no scenario is open, and loads only open ones", async () => {
     const session = await simulate(planOf(THREE), newFile(), { cost: known, noise: NOISY });
     const { scenarios } = session.manifest.plan;
     const after: number[] = [];
@@ -132,7 +132,7 @@ describe("a run", () => {
     ]);
   });
 
-  test("at fixed rates loads one server after the other, a slice each", async () => {
+  test("at fixed rates loads one server after the other, with one slice each", async () => {
     const plan = atRates(planOf(THREE, ["/plain"]), () => [100, 1_000]);
     const { windows, slices, manifest } = await measured({ cost: known, noise: NOISY }, plan);
     expect(slices.length).toBe(manifest.restarts * 2 * THREE.length);
@@ -148,8 +148,8 @@ describe("a run", () => {
     expect(tables[0]?.rows.map(({ name }) => name)).toEqual(THREE);
   });
 
-  test("names a server that crashes, and goes on with the others", async () => {
-    // In the windows of its second restart: before that it has 8,000 requests of warm-up at each of two routes, and half as many again.
+  test("names a server that crashes, and continues with the others", async () => {
+    // It crashes in the windows of its second restart: earlier it gets 8,000 warm-up requests at each of two routes, and 50 % more.
     const cost: Cost = (spec, endpoint, n, restart) =>
       spec.name === "bun-hono" && restart === 2 && n > 21_000 ? null : known(spec, endpoint, n, restart);
     const { manifest, windows, slices, up } = await measured({ cost, noise: NOISY });
@@ -177,12 +177,12 @@ describe("a run", () => {
     await expect(measured({ cost: cost(1), noise: NOISY })).rejects.toThrow("bun-hono did not start");
   });
 
-  test("is over if no server is left", async () => {
+  test("ends if no server is left", async () => {
     const cost: Cost = (_, __, n, restart) => (restart === 2 && n > 9_000 ? null : 50);
     await expect(measured({ cost, noise: NOISY })).rejects.toThrow("is gone at");
   });
 
-  test("that was interrupted goes on with the next restart, and with the time that it has left", async () => {
+  test("that was interrupted continues with the next restart, for the time that is left", async () => {
     const results = newFile();
     const controller = new AbortController();
     const world = { cost: known, noise: NOISY };
@@ -203,7 +203,7 @@ describe("a run", () => {
       ...new Set(windows.flatMap(({ scenario, restart }) => (scenario === wanted ? [restart] : []))),
     ];
     const [half, whole] = ENDPOINTS.map(restarts).toSorted((a, b) => a.length - b.length) as [number[], number[]];
-    // What was measured of the third restart counts.
+    // The measured part of the third restart counts.
     expect(whole).toEqual(Array.from({ length: manifest.restarts + 1 }, (_, i) => i + 1));
     expect(half).toEqual(whole.filter((restart) => restart !== 3));
     expect(manifest.seconds.total).toBeWithin(before?.seconds.total as number, 60);
@@ -219,7 +219,7 @@ describe("a pair", () => {
     return { ...(one ?? expect.unreachable()), session };
   };
 
-  test("is restarted until it is decided, and until the time is up", async () => {
+  test("is restarted until the result is decided or the time is up", async () => {
     const cost: Cost = ({ name }) => ({ "node-express": 100, "bun-raw": 50 })[name] ?? 50.5;
     const clear = await compared(["bun-raw", "node-express"], 90, { cost, noise: NOISY });
     expect([clear.state, clear.by]).toEqual(["different", "cpu"]);
@@ -243,7 +243,7 @@ describe("a pair", () => {
     expect(ratio.estimate).toBeWithin(0.99, 1.01);
   });
 
-  test("of which one is gone is not measured", async () => {
+  test("is not measured if one of the two is gone", async () => {
     const cost: Cost = ({ name }, _, n) => (name === "bun-raw" && n > 16_000 ? null : 50);
     const { logRatios, state, session } = await compared(["bun-hono", "bun-raw"], 20, { cost, noise: NOISY });
     expect([logRatios, state]).toEqual([[], "undecided"]);
@@ -256,13 +256,13 @@ const benchOf = (endpoints: readonly string[], seconds: number, cost: Cost): Ben
   use: async (specs, use) => use(await simulate(pairPlan(specs, endpoints), newFile(), { cost, noise: NOISY })),
 });
 
-/** What a server that spins does more, as its environment has it. */
+/** A server that spins for as many more µs per request as its environment says. */
 const spinning: Cost = (spec, endpoint) => {
   const more: Record<string, number> = JSON.parse((spec.kind === "local" && spec.env.HANDICAP_US) || "{}");
   return 50 + (more[endpoint.replace(/\/\d+$/, "/:size")] ?? 0);
 };
 
-test("self-test: turns see 5 % more work, and no difference where there is none", async () => {
+test("self-test: finds 5 % more work, and no difference between equal servers", async () => {
   const findings = await selfTest(benchOf(PAIR_ENDPOINTS, 90, spinning), SERVERS, () => {});
   console.log(selfTestTable(findings));
   const said = (more: number, wanted: string) =>
@@ -272,7 +272,7 @@ test("self-test: turns see 5 % more work, and no difference where there is none"
   expect(said(HANDICAP, "slower")).toBeGreaterThanOrEqual(18);
 });
 
-test("gates: of equal commits 2.5 % fail at most, of 5 % more work at most one in ten does not", async () => {
+test("gates: at most 2.5 % of equal commits fail; with 5 % more work, at most one in ten passes", async () => {
   const endpoints = ["/plain", "/html", "/b"];
   const findings = await testGates(benchOf(endpoints, GATE_SECONDS, spinning), "bun-raw", 20, 0.02, () => {});
   console.log(gatesTable(findings));
@@ -283,7 +283,7 @@ test("gates: of equal commits 2.5 % fail at most, of 5 % more work at most one i
   expect(verdicts(HANDICAP, "not slower")).toBe(0);
 });
 
-/** Factor of what a request costs by the number of requests so far, and the one that it has for good, or on average. */
+/** Factor of the cost of a request, by the number of requests so far; `settles` is the final or average factor. */
 const SCHEDULES: Readonly<Record<string, { readonly settles: number; factor(request: number): number }>> = {
   flat: { settles: 1, factor: () => 1 },
   "flat at 1.3": { settles: 1.3, factor: () => 1.3 },
@@ -301,7 +301,7 @@ describe("servers of known schedule", () => {
   const specs = Object.keys(SCHEDULES).map((name): LocalSpec => ({ kind: "local", name, command: [], env: {} }));
   const settlesAt = (name: string) => SCHEDULES[name]?.settles as number;
 
-  /** What a server cost in the windows that count, by the number of requests that it had answered. */
+  /** The true factor of a server in the windows that count, from the number of requests that it has answered. */
   function truth({ windows }: Session, name: string, before: number): number {
     const own = windows.filter((one) => one.name === name);
     const factors = [...Map.groupBy(own, ({ restart }) => restart).values()].flatMap((of) => {
@@ -314,7 +314,7 @@ describe("servers of known schedule", () => {
     return median(factors);
   }
 
-  // Changes come before the rounds that count, at their beginning, in their middle, at their end, or after them.
+  // The cost changes before the rounds that count, at their beginning, in their middle, at their end, or after them.
   test.each([15_000, 18_500, 20_000, 32_000, 34_000, 38_000, 40_000, 78_000, 80_000, 130_000])(
     "cost what they do at their age, within 3 %%, or are called warming: %d requests of warm-up",
     async (warmup) => {

@@ -1,4 +1,4 @@
-/** compose.yaml and deploy/: brought up on a real engine, or held against the schemas of whom they are for. */
+/** compose.yaml and deploy/: started on a real engine, or checked with the schemas of Kubernetes. */
 import { afterAll, describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
@@ -18,7 +18,7 @@ const composer = works("docker", "compose", "version") ? ["docker", "compose"] :
 describe("deploy/agents.kubernetes.yaml", () => {
   const objects = Bun.YAML.parse(readFileSync("deploy/agents.kubernetes.yaml", "utf8")) as { kind: string }[];
 
-  test("is what the API's schemas ask for", () => {
+  test("matches the API's schemas", () => {
     expect(objects.map(({ kind }) => kind)).toEqual(["Namespace", "Service", "Deployment", "NetworkPolicy"]);
     for (const object of objects) new KINDS[object.kind as keyof typeof KINDS](object as never).validate();
     const wrong = structuredClone(objects[2]) as unknown as { spec: { replicas: unknown } };
@@ -33,7 +33,7 @@ describe("deploy/agents.kubernetes.yaml", () => {
     expect(Object.keys(stack.services.agent)).not.toContain("ports");
   });
 
-  test("the versions of fortio are the same everywhere", () => {
+  test("has the same version of fortio as the other files", () => {
     const text =
       readFileSync("deploy/agents.kubernetes.yaml", "utf8") + readFileSync("deploy/agents.stack.yaml", "utf8");
     expect(text).toContain(`image: ${FORTIO_IMAGE}`);
@@ -57,7 +57,7 @@ describeIf(works("docker", "info"), "no Docker engine answers", "on an engine", 
       compose(["--profile", "all", "down", "-v"]);
     });
 
-    test("SERVER chooses one", async () => {
+    test("SERVER selects one", async () => {
       compose(["up", "-d"], { SERVER: "bun-hono", PORT: "3456" });
       expect(await serverAt(3456)).toBe("bun-hono");
       compose(["down", "-v"]);

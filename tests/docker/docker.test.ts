@@ -26,7 +26,7 @@ const build = (context: string) => docker("build", "--network=host", "--tag", IM
 describeIf(works("docker", "info"), "no Docker engine answers", "image", () => {
   const containers: string[] = [];
 
-  /** The README's line, in the background. */
+  /** The command of the README, in the background. */
   async function start(server: string, ...options: string[]): Promise<{ id: string; url: string }> {
     const port = await freePort();
     const id =
@@ -51,7 +51,7 @@ describeIf(works("docker", "info"), "no Docker engine answers", "image", () => {
   });
 
   for (const server of SERVERS) {
-    test(`${server} answers, hardened, and ends with 0 within 5 s`, async () => {
+    test(`${server} answers in a hardened container, and exits 0 within 5 s`, async () => {
       const { id, url } = await start(server, ...HARDENED);
       const identity = await readIdentity(url, never);
       expect(identity).toMatchObject({ server, workers: 1, pid: 1 });
@@ -67,7 +67,7 @@ describeIf(works("docker", "info"), "no Docker engine answers", "image", () => {
     expect(await readIdentity(url, never)).toMatchObject({ workers: 2, driver: { name: "node:sqlite" } });
   });
 
-  test("a volume and DB_FILE put another database in place", async () => {
+  test("a volume and DB_FILE replace the database", async () => {
     const data = join(folder, "data");
     mkdirSync(data);
     chmodSync(folder, 0o755);
@@ -88,7 +88,7 @@ describeIf(works("docker", "info"), "no Docker engine answers", "image", () => {
     expect(await (await fetch(`${second.url}/content/${created.id}`)).json()).toEqual(created);
   });
 
-  test("it does not run as root and can write nothing of its own", () => {
+  test("it does not run as root and cannot write its own files", () => {
     const said = docker(
       "run",
       "--rm",
@@ -124,7 +124,7 @@ describeIf(works("docker", "info"), "no Docker engine answers", "image", () => {
     }
     cpSync("Dockerfile", join(context, "Dockerfile"));
     const id = (tag: string) => docker("inspect", "-f", "{{json .RootFS.Layers}}", tag);
-    build(context); // the same again: others may have built it meanwhile, without each other's layers
+    build(context); // again, because other tests may have built it meanwhile, without these layers
     const before = JSON.parse(id(IMAGE));
     appendFileSync(join(context, "servers/hono.ts"), "// changed\n");
     build(context);

@@ -1,4 +1,4 @@
-/** Content items of the hand-written servers, in the SQLite file CONTENT_FILE, with the runtime's default driver. */
+/** Content items of the hand-written servers: in the SQLite file CONTENT_FILE, with the runtime's default driver. */
 import { ulid } from "ulid";
 
 interface Draft {

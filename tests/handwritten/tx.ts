@@ -1,4 +1,4 @@
-/** pgbench's transaction, direct on each client of Postgres: prepared, 10 connections, the servers' time limits. */
+/** pgbench's transaction, directly on each Postgres client: prepared, 10 connections, the servers' time limits. */
 const { DATABASE_URL: url = "", POSTGRES_CLIENT: client = process.versions.bun ? "bun:sql" : "pg" } = process.env;
 
 const LIMITS = { statement_timeout: 5_000 };

@@ -1,4 +1,4 @@
-/** Rows and page of the hand-written servers, with the runtime's default driver, read-only. */
+/** Rows and page of the hand-written servers; reads data.db with the runtime's default driver. */
 import { readFileSync } from "node:fs";
 import { Eta } from "eta";
 

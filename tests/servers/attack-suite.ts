@@ -9,7 +9,7 @@ import { LIMITS } from "../../shared/limits.ts";
 import type { Server } from "../harness.ts";
 import type { Strictness } from "../strictness.ts";
 
-/** `LONG=1` asks for the long form. */
+/** `LONG=1` runs the long form. */
 export const LONG = process.env.LONG === "1";
 const REQUESTS = LONG ? 20_000 : 300;
 const AT_ONCE = 50;
@@ -22,7 +22,7 @@ const request = (path: string, headers = "", method = "GET") =>
   `${method} ${path} HTTP/1.1\r\nHost: localhost\r\n${headers}\r\n`;
 const close = "Connection: close\r\n";
 
-/** What is sent, in parts; `cut` closes the connection before the answer. */
+/** The bytes to send, in parts; `cut` closes the connection before the answer. */
 interface Attack {
   readonly parts: readonly (string | Buffer)[];
   readonly cut?: true;
@@ -30,9 +30,9 @@ interface Attack {
 
 interface Kind {
   readonly make: () => Attack;
-  /** What the answers, all in one connection's text, are to be. */
+  /** Matches the text of all answers of one connection, from any server. */
   readonly right?: RegExp;
-  /** What those of the ten are to be as well. */
+  /** Also matches the answers of the ten servers. */
   readonly exactly?: RegExp;
 }
 const ATTACKS: Readonly<Record<string, Kind>> = {
@@ -138,10 +138,10 @@ const ATTACKS: Readonly<Record<string, Kind>> = {
   "early close": { make: () => ({ parts: [request("/sqlite/random-30fields/500")], cut: true }) },
 };
 
-/** Looks of 300 ms after which an answer that is still wrong does not come. */
+/** After so many waits of 300 ms, an answer that is still wrong counts as wrong. */
 const MOST_LOOKS = 100;
 
-/** @returns what came back until the server, or this side, closed. */
+/** @returns the bytes received until the server or this side closes the connection. */
 function send(port: number, { parts, cut }: Attack, isRight: (answer: string) => boolean): Promise<string> {
   return new Promise((resolve) => {
     let answer = "";
@@ -151,7 +151,7 @@ function send(port: number, { parts, cut }: Attack, isRight: (answer: string) =>
       socket.destroy();
       resolve(answer);
     };
-    // Servers keep a connection open after an answer, and some wait for more of what is none.
+    // Servers keep a connection open after an answer, and some wait for more bytes of a malformed request.
     const look = () => (isRight(answer) || ++looks === MOST_LOOKS ? end() : socket.setTimeout(300));
     socket.setTimeout(300).on("timeout", look).on("error", end).on("close", end);
     socket.on("data", (data) => {
@@ -168,7 +168,7 @@ function send(port: number, { parts, cut }: Attack, isRight: (answer: string) =>
   });
 }
 
-/** Sends attacks of all kinds, some at once. @returns answers that are not right. */
+/** Sends attacks of all kinds, some at the same time. @returns the wrong answers */
 async function attack(port: number, count: number, exact: boolean): Promise<string[]> {
   const wrong: string[] = [];
   const kinds = Object.entries(ATTACKS);
@@ -191,13 +191,13 @@ async function attack(port: number, count: number, exact: boolean): Promise<stri
   return wrong;
 }
 
-/** The same process still answers everything as it should. */
+/** Expects that the same process still answers everything correctly. */
 export async function isWell({ url, pid }: Server): Promise<void> {
   await verify({ name: url, url }, ENDPOINTS, never);
   expect((await readIdentity(url, never))?.pid).toBe(pid);
 }
 
-/** Runs in a `describe`. @param running gives the server, once it is up */
+/** Runs in a `describe`. @param running returns the server, once it is up */
 export function attackSuite(running: () => Server, { exact }: Strictness): void {
   test(`${REQUESTS} requests that are malformed or hostile`, async () => {
     faker.seed(1);

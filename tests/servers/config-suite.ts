@@ -32,9 +32,9 @@ export const MISTAKES: readonly Mistake[] = [
 /** Detected when the server listens. */
 export const OF_LISTENING: readonly Mistake[] = [[{ HOST: "192.0.2.1" }, /192\.0\.2\.1:\d+ cannot be listened on/]];
 
-/** Starts a server with each, all at once. */
+/** Starts one server per setting, all at the same time. */
 export async function expectRefused(server: string, mistakes: readonly Mistake[]): Promise<void> {
-  const least = 10_000 + 30 * (process.pid % 700); // below those that the kernel gives to test files beside this one
+  const least = 10_000 + 30 * (process.pid % 700); // below the ports that the kernel gives to other test files
   const refused = async ([env, message]: Mistake, i: number) => {
     const PORT = String(least + i);
     const { code, output } = await finish(START, { SERVER: server, DB_FILE: database, PORT, ...env });

@@ -14,7 +14,7 @@ const RUN_ON = { bun: "bun-raw", node: "node-fastify" } as const;
 const folder = scratch();
 const DB_FILE = makeDatabase(`${folder}/data.db`);
 
-/** Few, so that operations meet on one id. */
+/** Few ids, so that several operations use the same id. */
 const IDS = ["0", "1", "A", "Z"].map((character) => `0${character.repeat(25)}`);
 const NO_ID = "x";
 

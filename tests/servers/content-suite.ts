@@ -1,4 +1,4 @@
-/** What the content API answers, alike on every server × store × driver or client × workers. */
+/** The answers of the content API, which are the same for every server × store × driver or client × workers. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { openapi } from "../../shared/content/openapi.ts";
 import type { Content, User } from "../../shared/content/schema.ts";
@@ -82,7 +82,7 @@ const MISTAKES: readonly Mistake[] = [
   [422, "status must be equal to one of the allowed values", post(draft({ status: "gone" }))],
 ];
 
-/** Those that libraries of other languages read in ways of their own. */
+/** Bodies that libraries of other languages read in different ways. */
 const ODD_MISTAKES: readonly Mistake[] = [
   [
     400,
@@ -170,19 +170,19 @@ const ODD_MISTAKES: readonly Mistake[] = [
   ],
 ];
 
-/** Texts of any JSON. */
+/** Different JSON texts. */
 const DATA = [
   ...["null", "true", "0", '""', "[]", "{}", '{"":{"":[null]}}', nested(64), `[0,{"a":${nested(62)}}]`],
   ...["[0.1,1E2,-5,9007199254740991]", '"\\u2028\\ud83d\\ude00\\/"', '{"$1":"$2 ?","\'":"\\"; --","%s":"\\\\n"}'],
   ...['"ünï→😀\u2028\u007f"', `[${"0,".repeat(9_999)}0]`],
 ];
-/** Those that libraries of other languages read otherwise; the ten answer what JSON.stringify makes of them. */
+/** Texts that other languages' libraries read differently; the ten servers answer what JSON.stringify makes of them. */
 const ODD_DATA = [
   ...['{"__proto__":{"a":[1]},"constructor":{"prototype":1},"toString":null}', '{"b":1,"a":2,"a":3,"2":4,"1":5}'],
   ...["[-0,1e400,-1e400,1e-400,12345678901234567890]", '"\\u0000\\ud800\\udfff"'],
 ];
 
-/** @param server where contents and users are kept, by all its workers together, and no one else writes */
+/** @param server all its workers share one store of contents and users, and nothing else writes to it */
 export function contentSuite(name: string, workers: number, server: () => Server, strictness: Strictness): void {
   const { exact } = strictness;
   const ask = async ({ method, path, headers = {}, body, chunked }: Asked) => {
@@ -230,7 +230,7 @@ export function contentSuite(name: string, workers: number, server: () => Server
     isTime(updated_at);
     expect(Date.parse(updated_at)).toBeGreaterThanOrEqual(Date.parse(created_at));
     await isKept(`/content/${id}`, replaced);
-    const plain = await must(200, put(id, draft())); // what is not said is not kept
+    const plain = await must(200, put(id, draft())); // a field that is not sent is reset
     expect(plain).toEqual({ id, ...DRAFT, status: "draft", data: null, created_at, updated_at: expect.any(String) });
     expect(Date.parse(plain.updated_at)).toBeGreaterThanOrEqual(Date.parse(updated_at));
 
@@ -241,7 +241,7 @@ export function contentSuite(name: string, workers: number, server: () => Server
     expect((await ask({ ...remove(id), headers: typed("application/json") })).status).toBe(204);
   });
 
-  test("an id is made if none is given", async () => {
+  test("the server makes an id if the request has none", async () => {
     const odd = [post(draft(), typed('Application/JSON ; charset="UTF-8"')), post(`\ufeff ${draft()}\n`)];
     const usual = [post(draft(), typed("application/json;charset=utf-8")), chunked(post(draft()))];
     const made = await Promise.all([...usual, ...(exact ? odd : [])].map((asked) => must(201, asked)));
@@ -253,7 +253,7 @@ export function contentSuite(name: string, workers: number, server: () => Server
   });
 
   test("contents are listed in pages", async () => {
-    const id = (i: number) => `7ZZZZZZZZZZZZZZZZZZZZZZZ${i}`; // after all others
+    const id = (i: number) => `7ZZZZZZZZZZZZZZZZZZZZZZZ${i}`; // sorts after all others
     const ids = Array.from({ length: 25 }, (_, i) => id(i + 10));
     const made = await Promise.all(ids.toReversed().map((id) => must(201, post(draft({ id })))));
     const all = made.toReversed();
@@ -283,7 +283,7 @@ export function contentSuite(name: string, workers: number, server: () => Server
     expect(await page(`limit=2&after=${id(10)}`)).toEqual({ items: [all[1], all[3]] as Content[], next: id(13) });
   });
 
-  test("any JSON is kept", async () => {
+  test("any JSON is stored", async () => {
     const given = exact ? [...DATA, ...ODD_DATA] : DATA;
     const kept = await Promise.all(given.map((data) => ask(post(withData(data)))));
     for (const [i, data] of given.entries()) {
@@ -306,7 +306,7 @@ export function contentSuite(name: string, workers: number, server: () => Server
     }
   });
 
-  test("mistakes are told", async () => {
+  test("a wrong request gets an error that names the mistake", async () => {
     const mistakes = exact ? [...MISTAKES, ...ODD_MISTAKES] : MISTAKES;
     await Promise.all(
       mistakes.flatMap(([status, error, ...these]) => these.map((asked) => isRefused(status, error, asked))),
@@ -385,15 +385,15 @@ async function* parts(bytes: Buffer) {
   for (let i = 0; i < bytes.length; i += 16_384) yield bytes.subarray(i, i + 16_384);
 }
 
-/** A server that keeps contents by one driver or client. */
+/** A server that stores contents with one driver or client. */
 export interface ContentCell {
   readonly server: string;
   readonly workers: number;
-  /** By which client. */
+  /** The driver or client. */
   readonly by?: string;
 }
 
-/** The suite on servers that are started together, which takes half the time. */
+/** Runs the suite on servers that start together, because that takes half the time. */
 export function contentSuites<Cell extends ContentCell>(
   cells: readonly Cell[],
   settings: (cell: Cell) => Promise<Record<string, string>>,

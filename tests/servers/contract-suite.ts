@@ -37,7 +37,7 @@ const HTML = `<!doctype html>
 `;
 const PATHS: Record<Table, string> = { person5: "/sqlite/random-5fields", person30: "/sqlite/random-30fields" };
 const BAD_SIZES = ["0", "-1", "abc", "1e2", "1.5", "501", "%00"];
-/** Not asked of servers in other languages, whose readers of integers may allow a sign or blanks. */
+/** Only for the ten servers, because other languages may parse integers with a sign or spaces. */
 const ODD_SIZES = ["01", "+1", "%201", "1%20", "0x10", "99999999999999999999", "1;2"];
 const ABSENT = ["/nope", "/PLAIN", "/plain/x", "/sqlite", "/sqlite/random-5fields", "/sqlite/random-5fields/1/2"];
 const ODD_PATHS = ["/plain/", "/html-template/", "/sqlite/random-5fields/", "/sqlite/random-6fields/1"];
@@ -52,7 +52,7 @@ export interface Cell {
   readonly framework: string;
   readonly driver: string;
   readonly workers: number;
-  /** Exact of the ten, whose workers are those of servers/workers.ts. */
+  /** Exact for the ten servers, which all use servers/workers.ts. */
   readonly strictness: Strictness;
   readonly workloads: readonly string[];
 }
@@ -75,7 +75,7 @@ export function contractSuite({
   beforeAll(async () => {
     copyFileSync(made, file);
     database = new Database(file);
-    database.run("PRAGMA busy_timeout = 60000"); // of attacks some may still be answered
+    database.run("PRAGMA busy_timeout = 60000"); // the server may still answer some attacks
     server = await startServer({
       SERVER: name,
       SQLITE_DRIVER: driver,
@@ -139,7 +139,7 @@ export function contractSuite({
       }
     });
 
-    // Of the ten in shared/, by each driver: adapter and workers have no part in it.
+    // For the ten servers once per driver, because shared/ draws the ids, not the adapter or the workers.
     if (workers === 1 || !exact) {
       test(`${path}/:size draws ids uniformly and misses none`, async () => {
         const draws = new Array<number>(ROWS).fill(0);
@@ -147,7 +147,7 @@ export function contractSuite({
           for (const { id } of (await (await get(`${path}/500`)).json()) as { id: number }[])
             draws[id - 1] = (draws[id - 1] ?? Number.NaN) + 1;
         }
-        // 20 draws are expected of each id, so one that never comes is one run in 5 million.
+        // Each id is drawn 20 times on average, so an id is missed by chance in one run in 5 million.
         expect(Math.min(...draws)).toBeGreaterThan(0);
         expect(draws).toHaveLength(ROWS);
         const bins = Array.from({ length: 20 }, (_, i) => draws.slice(i * 5, (i + 1) * 5).reduce((a, b) => a + b));
@@ -157,7 +157,7 @@ export function contractSuite({
     }
   }
 
-  test("a bad size is a 400 that names it, and the range", async () => {
+  test("a bad size gets a 400 that names the size and the range", async () => {
     for (const path of Object.values(PATHS)) {
       for (const size of exact ? [...BAD_SIZES, ...ODD_SIZES] : BAD_SIZES) {
         const response = await get(`${path}/${size}`);
@@ -171,10 +171,10 @@ export function contractSuite({
     }
   });
 
-  test("any other path or method is a 404", async () => {
+  test("any other path or method gets a 404", async () => {
     const isAbsent = async (path: string, method = "GET") => {
       const response = await get(path, { method });
-      // Many frameworks tell a method that is not there from a path.
+      // Many frameworks answer 405, not 404, to a known path with an unknown method.
       const status = !exact && method !== "GET" && response.status === 405 ? 405 : 404;
       const body = strictness.body(await response.text());
       expect([method, path, response.status, body]).toEqual([method, path, status, strictness.error("not found")]);
@@ -191,7 +191,7 @@ export function contractSuite({
       const [head = ""] = answer.split("\r\n\r\n", 1);
       expect([path, answer.length > head.length + 4]).toEqual([path, method === "GET"]);
       const [status = "", ...headers] = head.toLowerCase().split("\r\n");
-      // How a body is sent need not be said of none (RFC 9110, 9.3.2), and rows differ in length.
+      // HEAD may omit headers that describe only the body (RFC 9110, 9.3.2), and rows differ in length.
       const same = exact ? headers.filter((header) => !/^(date|transfer-encoding):/.test(header)).sort() : [];
       return [
         status.slice(0, 12),
@@ -206,11 +206,11 @@ export function contractSuite({
   if (exact) {
     test("a size that cannot be decoded is refused", async () => {
       const response = await get("/sqlite/random-5fields/%zz");
-      expect(response.status).toBe(name === "node-elysia" ? 404 : 400); // its router takes what it cannot decode for no match
+      expect(response.status).toBe(name === "node-elysia" ? 404 : 400); // its router does not match a path that it cannot decode
       expect(await response.json()).toEqual({ error: expect.any(String) });
     });
 
-    test("a whole URL may be asked for, and a host may have one letter", async () => {
+    test("a request line may contain a whole URL, and a host may have one letter", async () => {
       const client = await openClient(server.port);
       for (const path of ["http://a/plain", "http://localhost:3000/plain?query=ignored"]) {
         const answer = await client.ask(path);
@@ -222,7 +222,7 @@ export function contractSuite({
     });
   }
 
-  test("headers are those of all servers", async () => {
+  test("the headers are the same as those of all servers", async () => {
     const right = ["/", "/plain", "/html-template", "/sqlite/random-5fields/1", "/sqlite/random-30fields/10"];
     const wrong = [[404, "GET", "/nope"] as const, [400, "GET", "/sqlite/random-5fields/0"] as const];
     for (const asked of [...right.map((path) => [200, "GET", path] as const), ...wrong])
@@ -235,10 +235,10 @@ export function contractSuite({
     expect(server.output()).toBe("");
   });
 
-  // The ten have tests of their own for that.
+  // The ten servers have their own tests for this.
   if (!exact && workloads.length > 1) attackSuite(() => server, strictness);
 
-  test("a handler that fails is a 500 that tells nothing, and the server goes on", async () => {
+  test("a handler that fails gets a 500 without the cause, and the server continues", async () => {
     database.run("ALTER TABLE person5 RENAME TO hidden");
     try {
       for (let i = 0; i < 2 * workers; i++) {
@@ -265,7 +265,7 @@ export function contractSuite({
     let open = look();
     const openers = () => open.filter((fds) => fds.length > 0).length;
     while (openers() < workers) {
-      // The first worker answers before the last has begun, and some open the database while they answer only.
+      // The first worker answers before the last has started, and some open the database only while they answer.
       const answers = Array.from({ length: 20 }, () => get("/sqlite/random-30fields/500"));
       await Promise.race(answers);
       try {
@@ -305,7 +305,7 @@ export function contractSuite({
     const many = { length: exact ? 20 : 5 };
     await Promise.all(Array.from(many, async () => (await get(path(500))).text()));
     const rows = Math.max(1, Math.floor(500 * Math.min(1, 500 / (Date.now() - began))));
-    // One short answer each, so that all are accepted, and none is idle for so long that the server closes it.
+    // One short answer each, so that the server accepts all connections and none is idle for so long that it closes it.
     const clients = await Promise.all(Array.from(many, () => openClient(server.port)));
     await Promise.all(clients.map((client) => client.ask(path(1))));
     const answers = clients.map((client) => client.ask(path(rows)));

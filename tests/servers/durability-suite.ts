@@ -24,12 +24,12 @@ import { ask as query } from "../postgres.ts";
 const LONG = process.env.LONG === "1";
 export const WRITERS = 100;
 const IDS_EACH = 5;
-/** Above the 5 s that SQLite waits for a lock, and the 7 s that a client of Postgres waits for an answer. */
+/** Longer than SQLite waits for a lock (5 s) and than a Postgres client waits for an answer (7 s). */
 export const HANG_MS = 8_000;
 const RECOVERY_MS = 2_000;
 const CALM_MS = LONG ? 1_500 : 500;
 const AWAY_MS = [0, LONG ? HANG_MS + 2_000 : 500];
-/** Of a group of servers, and of Postgres. */
+/** How often the tests kill a group of servers, and Postgres. */
 const KILLS = LONG ? 20 : 1;
 
 export const linux = process.platform === "linux";
@@ -38,14 +38,14 @@ const folder = scratch();
 const faker = new SimpleFaker();
 const oneOf = <T>(values: readonly T[]): T => faker.helpers.arrayElement(values);
 
-/** Titles that an id may have, undefined for none: the last acknowledged one, then those without an answer. */
+/** Titles that an id may have, undefined if it does not exist: the last acknowledged one, then unanswered ones. */
 type States = (string | undefined)[];
 type Ledger = Map<string, States>;
 
 const newLedger = (writers = WRITERS): Ledger =>
   new Map(Array.from({ length: writers * IDS_EACH }, () => [ulid(), [undefined]]));
 
-/** Some fit into one page of a database file, others do not. */
+/** Some texts fit into one page of a database file, others do not. */
 const textOf = (title: string) => title.repeat(1 + (title.charCodeAt(25) % 16) * 8);
 const titleOf = ({ title, body }: Draft) => (body === textOf(title) ? title : `torn: ${title}`);
 type Draft = { readonly title: string; readonly body: string };
@@ -147,7 +147,7 @@ export async function start(env: Env): Promise<Server> {
   return server;
 }
 
-/** Stops a process and its children before it kills them, so that none reacts to the end of another. */
+/** Stops a process and its children before it kills them, so that no process reacts to the end of another. */
 export function kill(pid: number): void {
   const pids = linux ? family(pid) : [pid];
   for (const signal of ["-STOP", "-KILL"]) spawnSync("kill", [signal, ...pids.map(String)]);
@@ -170,7 +170,7 @@ afterAll(() => {
   if (LONG) console.table(summary);
 });
 
-/** Kills a server as it writes and starts it again on the same data, on one platform after the other. */
+/** Kills a server while it writes and starts it again on the same data, on one platform after the other. */
 async function killAgainAndAgain(
   name: string,
   envs: readonly Env[],
@@ -194,12 +194,12 @@ async function killAgainAndAgain(
   }
 }
 
-/** Servers that keep content items by one driver or client. */
+/** Servers that store content items with one driver or client. */
 export interface Group {
   readonly name: string;
   /** The driver, or client. */
   readonly by: string;
-  /** Each is started on the data of the one before. */
+  /** Each server starts on the data of the previous one. */
   readonly envs: readonly Env[];
 }
 /** A server that runs with others while a disk is full or Postgres is down. */
@@ -226,7 +226,7 @@ function integrity(file: string): unknown {
   }
 }
 
-/** @param together what is up at once, in SQLite and in Postgres */
+/** @param together servers that run at the same time, on SQLite and on Postgres */
 export function durabilitySuite(
   groups: { readonly sqlite: readonly Group[]; readonly postgres: readonly Group[] },
   together: { readonly sqlite: readonly Kind[]; readonly postgres: readonly Kind[] },
@@ -412,7 +412,7 @@ export function durabilitySuite(
 
       test.each(GOES)("%s", async (how, first, go) => {
         for (let i = first; i < first + KILLS; i++) {
-          // Other load on the machine can only delay a server, so each must be in time once in three attempts.
+          // Other load on the machine can delay a server, so each server must be in time in one of three attempts.
           let late: string[] = all.map(({ name }) => name);
           for (let attempt = 0; attempt < 3 && late.length > 0; attempt++) {
             const again = await outage(how, go, AWAY_MS[i % 2] as number);
@@ -436,7 +436,7 @@ export function durabilitySuite(
           const settings = { ...envs[0], ...env(by, url) };
           const other = new SQL(url, { max: 1 });
           await other.unsafe("BEGIN");
-          await other.unsafe("CREATE TABLE content (id TEXT)"); // as long as it is not committed, another waits
+          await other.unsafe("CREATE TABLE content (id TEXT)"); // until this is committed, another migration waits
           const waiting = "FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
           const program = run(START, { ...settings, PORT: String(await freePort()) });
           await until(async () => (await query(url, `SELECT 1 ${waiting}`)).length > 0);

@@ -1,4 +1,4 @@
-/** Acknowledged writes survive a kill of any of the ten servers, and no client waits for a killed worker. */
+/** Acknowledged writes survive if any of the ten servers is killed, and no client waits for a killed worker. */
 import { expect } from "bun:test";
 import { family } from "../../bench/host/proc.ts";
 import { readIdentity } from "../../bench/run/targets/target.ts";

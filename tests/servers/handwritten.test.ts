@@ -1,4 +1,4 @@
-/** The hand-written twins that adapters are compared with answer what the adapters answer. */
+/** The hand-written servers, which runs compare with the adapters, give the same answers as the adapters. */
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ import { ask, sharedPostgres } from "../postgres.ts";
 
 const file = makeDatabase(join(scratch(), "data.db"), 100_000);
 
-/** @returns a file with no content item; what programs by hand need of a table is there */
+/** @returns a file without content items, but with the tables that hand-written servers need */
 function emptyContents(): string {
   const file = join(scratch(), "content.db");
   const db = new Database(file);
@@ -20,7 +20,7 @@ function emptyContents(): string {
   return file;
 }
 
-/** Asks as bench/load/sequence.js does, and as each server is asked before it is loaded. */
+/** Sends the requests of bench/load/sequence.js, and those that check a server before it is loaded. */
 async function expectContent(url: string): Promise<void> {
   const contents = `${url}/content`;
   const send = (method: string, path: string, body?: unknown) =>
@@ -57,7 +57,7 @@ async function expectContent(url: string): Promise<void> {
   expect((await send("PUT", path, final)).status).toBe(404);
 }
 
-/** @param use what it is asked while it is up */
+/** @param use sends requests while the server is up */
 async function withTwin(server: string, env: Record<string, string>, use: (url: string) => Promise<void>) {
   const [runtime = "", framework = ""] = server.split("-");
   const program = `tests/handwritten/${framework === "raw" ? server : framework}.ts`;

@@ -1,7 +1,7 @@
 /**
- * What servers meet on the open internet: requests that are none, those that fit /openapi.json or nearly so, connections
- * that never finish, more than they can do.
- * `LONG=1 ./test.sh tests/servers/hostile.test.ts` is the long form.
+ * Load of the open internet: malformed requests, random requests that match /openapi.json or almost do, connections
+ * that never finish a request, and overload.
+ * Long form: `LONG=1 ./test.sh tests/servers/hostile.test.ts`
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
@@ -27,7 +27,7 @@ const folder = scratch();
 
 const schemas = new Ajv2020({ strict: false });
 schemas.addSchema(openapi, "openapi");
-/** With references as they are from outside it. */
+/** With references that work from outside the document. */
 const described: typeof openapi = JSON.parse(JSON.stringify(openapi).replaceAll('"#/', '"openapi#/'));
 
 interface Schema {
@@ -62,7 +62,7 @@ const operationOf = (method: string, path: string) =>
 
 const bodySchema = ({ requestBody }: typeof NONE): Schema => requestBody?.content?.["application/json"]?.schema ?? {};
 
-/** Whether an answer is one that the description has for this operation. */
+/** Whether the description allows this answer for this operation. */
 async function isDescribed(response: Response, { responses }: typeof NONE): Promise<boolean> {
   const found = responses[response.status];
   const text = await response.text();
@@ -73,7 +73,7 @@ async function isDescribed(response: Response, { responses }: typeof NONE): Prom
   return schemas.validate(schema, type === "application/json" ? JSON.parse(text) : text);
 }
 
-/** Few, so that they are met again. */
+/** Few ids, so that requests use the same id again. */
 const id = fc.constantFrom(...["0", "1", "A"].map((character) => `0${character.repeat(25)}`));
 const anything = fc.string({ unit: "grapheme", maxLength: 40 });
 const unstorable = fc.string({ unit: fc.constantFrom("a", "\0", "\ud800", "\udc00"), maxLength: 3 });
@@ -89,7 +89,7 @@ function fitting({ $ref, enum: values, pattern, maxLength, properties, required 
   return fc.record(Object.fromEntries(parts), { requiredKeys: (required ?? []) as never[] });
 }
 
-/** Bodies as described, those with a property set to something else, any JSON and none. */
+/** Bodies that match the description, bodies with one wrong property, any JSON, and no body. */
 function bodyOf(operation: typeof NONE): fc.Arbitrary<string | Uint8Array<ArrayBuffer>> {
   const right = fitting(bodySchema(operation)).map((body) => JSON.stringify(body));
   const name = fc.constantFrom("id", "title", "author", "status", "data", "name", "email", "__proto__", "more");
@@ -138,7 +138,7 @@ const asked = fc.record({
   header: fc.oneof(fc.constant("text/html"), fc.stringMatching(/^[!-~]{1,60}$/)),
 });
 
-/** @returns what it is the JSON of, undefined if it is none. */
+/** @returns the parsed value; undefined if the text is not JSON. */
 function jsonOf(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString());
@@ -147,7 +147,7 @@ function jsonOf(body: Buffer): unknown {
   }
 }
 
-/** @returns sockets that send a request's headers, a byte now and then, and never end. */
+/** @returns sockets that slowly send the headers of a request, one byte at a time, and never finish. */
 function holdOpen(port: number, count: number): { open: Set<Socket>; stop: () => void } {
   const open = new Set<Socket>();
   for (let i = 0; i < count; i++) {
@@ -178,9 +178,9 @@ for (const name of SERVERS) {
     test(`${FUZZED} requests are answered as /openapi.json says`, async () => {
       const property = fc.asyncProperty(asked, async ({ target, parameter, more, type, header }) => {
         const { method, path } = target;
-        fc.pre(!/^\.\.?$/.test(parameter) && !(path === "/" && more.startsWith("/"))); // what fetch itself rewrites
+        fc.pre(!/^\.\.?$/.test(parameter) && !(path === "/" && more.startsWith("/"))); // fetch itself rewrites these
         const url = new URL(server.url + path.replace(/{\w+}/, encodeURIComponent(parameter)) + more);
-        const body = method === "GET" ? undefined : Buffer.from(target.body as string); // of a string, fetch tells a type
+        const body = method === "GET" ? undefined : Buffer.from(target.body as string); // fetch adds a type to a string
         const headers = { accept: header, "x-any": header, ...(body && { "content-type": type }) };
         const response = await fetch(url, { method, headers, ...(body && { body }) });
         const operation = operationOf(method, url.pathname);
@@ -202,7 +202,7 @@ for (const name of SERVERS) {
       const url = `${server.url}/sqlite/random-30fields/5`;
       const at = (rate?: number, connections = 100) =>
         load({ url }, { connections, seconds: rate ? OVERLOAD_SECONDS : PEAK_SECONDS, rate }, undefined, never);
-      // Other load on the machine can only lower it, so one of six attempts must succeed.
+      // Other load on the machine can only lower the rate, so one of six attempts must succeed.
       let share = 0;
       for (let i = 0; i < 6 && share < 0.8; i++) {
         const peak = (await at()).goodput;

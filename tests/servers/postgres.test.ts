@@ -25,7 +25,7 @@ import { ask } from "../postgres.ts";
 const MODULE = join(import.meta.dir, "../../bench/run/stores/postgres.ts");
 const linux = process.platform === "linux";
 const folder = scratch();
-/** A zombie, which its parent has not reaped yet, has no command line. */
+/** Ignores zombies, which their parent has not reaped yet, because they have no command line. */
 function isAlive(pid: number): boolean {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, "utf8") !== "";
@@ -160,7 +160,7 @@ describeIf(findPrograms() !== null, "PostgreSQL is not installed", "postgres", (
       const pids = family(frozen.pid as number);
       for (const pid of pids) process.kill(pid, "SIGSTOP");
       try {
-        // First over connections that were open before, then over new ones.
+        // First on connections that are already open, then on new ones.
         for (const connections of ["open", "new"]) {
           for (const [i, { says, ms }] of (await Promise.all(servers.map(askAll))).entries()) {
             expect([kinds[i], connections, says]).toEqual([kinds[i], connections, ["503 1"]]);
@@ -196,7 +196,7 @@ describeIf(findPrograms() !== null, "PostgreSQL is not installed", "postgres", (
     );
   });
 
-  test.each(["SIGKILL", "its end"] as const)("a process leaves nothing behind after %s", async (how) => {
+  test.each(["SIGKILL", "its end"] as const)("a process leaves no processes or folders after %s", async (how) => {
     const temporary = join(folder, how);
     mkdirSync(temporary);
     for (const path of [folder, temporary]) chmodSync(path, 0o755); // the server may run as another user

@@ -15,7 +15,7 @@ import { ask } from "../postgres.ts";
 import type { Strictness } from "../strictness.ts";
 
 const WRITERS = 10;
-/** Seconds that a busy machine may add. */
+/** Seconds by which a busy machine may delay an answer. */
 const LATE = 20;
 const linux = process.platform === "linux";
 const DB_FILE = makeDatabase(`${scratch()}/data.db`, 10);
@@ -35,7 +35,7 @@ const WITHIN_MS = (WAITS.answer + LATE) * 1e3;
 const post = ({ url }: Server, body: unknown, type = "application/json") =>
   answerOf(`${url}/tx`, WITHIN_MS, {
     method: "POST",
-    keepalive: false, // a server may close an idle connection as the next request comes
+    keepalive: false, // a server may close an idle connection when the next request arrives
     headers: { "content-type": type },
     body: typeof body === "string" ? body : JSON.stringify(body),
   });
@@ -49,17 +49,17 @@ let lastAid = 0;
 
 type Sent = Transfer & Answer & { readonly by: string };
 
-/** Starts writers, each transaction on a new account; they end on `stop`, or if their server ends. */
+/** Starts writers; each transaction uses a new account. They end on `stop`, or if their server ends. */
 function work(servers: readonly CellServer[]) {
   const sent: Sent[] = [];
   let [going, goal] = [true, Number.POSITIVE_INFINITY];
-  /** Server -> answers with 200 since the last call of `done`. */
+  /** Server -> number of answers with 200 since the last call of `done`. */
   const right = new Map(servers.map((server) => [server, 0]));
   const isOver = ({ child }: CellServer) => child.exitCode !== null || child.signalCode !== null;
   const hasEnough = (server: CellServer) => (right.get(server) as number) >= goal;
   const write = async (server: CellServer) => {
     while (going && !isOver(server)) {
-      // All write to one branch: if commits are slow, fast servers would block the slowest for ever.
+      // All write to one branch, so if commits are slow, fast servers would block the slowest forever.
       if (hasEnough(server)) {
         await sleep(20);
         continue;
@@ -122,13 +122,13 @@ const nameOf = (cell: Cell) => Object.values(cell).join(" ");
 interface Cells {
   /** Each client of Postgres once. */
   readonly alone: readonly Cell[];
-  /** Those, and each as a function, or not prepared. */
+  /** Each client once, and each client with the function or without prepared statements. */
   readonly ways: readonly Cell[];
-  /** Of which only the answers are asked. */
+  /** Cells of which the suite tests only the answers. */
   readonly others: readonly Cell[];
 }
 
-/** Runs in a `describe`. @returns what gives the URL of a database, and what makes one */
+/** Runs in a `describe`. @returns functions that return the URL of a database, and that create one */
 export function tpcbSuite({ alone, ways, others }: Cells, strictness: Strictness) {
   const { exact } = strictness;
   let postgres: Postgres;
@@ -136,7 +136,7 @@ export function tpcbSuite({ alone, ways, others }: Cells, strictness: Strictness
   const running: Server[] = [];
   beforeAll(async () => {
     postgres = await startPostgres();
-    // Postgres looks for a deadlock once in each wait: in the server's, when the other waits as well.
+    // Postgres checks for a deadlock once per wait. With 2 s it checks in the server's wait, when the other waits too.
     await configure("deadlock_timeout", "2s");
     const DATABASE_URL = await newDatabase("tpcb");
     expect(must(["bun", "createdb.ts", "--tpcb", "--scale", "1"], { DATABASE_URL })).toBe(
@@ -154,20 +154,20 @@ export function tpcbSuite({ alone, ways, others }: Cells, strictness: Strictness
     await ask(postgres.url, `CREATE DATABASE ${name} TEMPLATE ${template}`);
     return urlOf(name);
   };
-  /** Sets what holds for all connections, open ones too. */
+  /** Changes a setting for all connections, also for open ones. */
   const configure = async (name: string, value: string) => {
     await ask(postgres.url, `ALTER SYSTEM SET ${name} = '${value}'`);
     await ask(postgres.url, "SELECT pg_reload_conf()");
     await until(async () => (await ask(postgres.url, `SHOW ${name}`))[0]?.[name] === value);
   };
-  /** With fewer connections than there are writers. */
+  /** Starts a server with fewer connections than writers. */
   const start = async (cell: Cell, database: string): Promise<CellServer> => {
     const env = { STORE: "postgres", DATABASE_URL: database, DB_FILE, POSTGRES_POOL: "2" };
     const server = await startServer({ ...env, ...cell });
     running.push(server);
     return { ...server, name: nameOf(cell) };
   };
-  /** Started when it is first asked for. */
+  /** `serverOf` starts a server at the first call for its cell. */
   const started = new Map<Cell, Promise<CellServer>>();
   const serverOf = (cell: Cell): Promise<CellServer> => {
     const server = started.get(cell) ?? start(cell, url);
@@ -185,7 +185,7 @@ export function tpcbSuite({ alone, ways, others }: Cells, strictness: Strictness
       const aid = 99_000 + i;
       const transfer = { aid, tid: 3, bid: 1, delta: 100 };
       const before = await ask(url, "SELECT count(*) FROM pgbench_history");
-      /** Requests of GET are for load generators that send no bodies: not of servers in other languages. */
+      /** Only the ten servers have GET, for load generators that send no bodies. */
       const sends = exact ? [post, get] : [post];
       const send = exact ? get : post;
 
@@ -244,7 +244,7 @@ export function tpcbSuite({ alone, ways, others }: Cells, strictness: Strictness
     });
 
     if (!exact) return;
-    test("without the tables it is one line", async () => {
+    test("without the tables the server prints one line", async () => {
       const empty = await newDatabase("empty");
       for (const POSTGRES_TX of ["statements", "function"]) {
         const server = await start({ ...(alone[0] as Cell), POSTGRES_TX }, empty);
@@ -259,7 +259,7 @@ export function tpcbSuite({ alone, ways, others }: Cells, strictness: Strictness
     });
   });
 
-  test("of two that wait for each other one is undone and tried again", async () => {
+  test("if two transactions wait for each other, one is rolled back and tried again", async () => {
     const servers = await Promise.all(alone.map(serverOf));
     const one = async (server: CellServer, i: number) => {
       const [aid, tid] = [98_001 + i, 1 + i];
@@ -280,7 +280,7 @@ export function tpcbSuite({ alone, ways, others }: Cells, strictness: Strictness
     await Promise.all(servers.map(one));
     const deadlocks = async () => {
       const [row] = await ask(postgres.url, "SELECT deadlocks FROM pg_stat_database WHERE datname = 'used'");
-      return Number(row?.deadlocks) >= alone.length; // more where the second attempt is as unlucky
+      return Number(row?.deadlocks) >= alone.length; // more if the second attempt has a deadlock too
     };
     await until(deadlocks);
     await expectBooked(url, []);
@@ -294,7 +294,7 @@ export function tpcbSuite({ alone, ways, others }: Cells, strictness: Strictness
   };
   const MORE = 3 * WRITERS;
 
-  // Of the two the second undoes more.
+  // "repeatable read" rolls back more transactions.
   const isolations = exact ? ["read committed", "repeatable read"] : ["repeatable read"];
   test.each(isolations)("under load, %s: 200 or 503, and all adds up", async (isolation) => {
     await configure("default_transaction_isolation", isolation);
@@ -349,7 +349,7 @@ export function tpcbSuite({ alone, ways, others }: Cells, strictness: Strictness
       const database = await newDatabase("pooled", "tpcb");
       const pooler = await startPooler(database, undefined, new AbortController().signal);
       try {
-        // Of the ten each client in one of its ways, in turn.
+        // For the ten servers, each client in one of its ways, in turn.
         const inTurn = (_: Cell, i: number) => ways[i + ((i * alone.length) % ways.length)] as Cell;
         const cells = exact ? alone.map(inTurn) : alone;
         const servers = await Promise.all(cells.map((cell) => start(cell, pooler.url)));

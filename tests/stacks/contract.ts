@@ -1,4 +1,4 @@
-/** The suites of the ten over the servers in other languages, compared in values. */
+/** Runs the suites of the ten servers on the servers in other languages; compares values, not bytes. */
 import { describe, test } from "bun:test";
 import { folderOf } from "../../bench/ask/targets.ts";
 import { expectRefused, MISTAKES, type Mistake, OF_LISTENING } from "../servers/config-suite.ts";
@@ -6,10 +6,10 @@ import { contractSuite } from "../servers/contract-suite.ts";
 import { VALUES } from "../strictness.ts";
 import { firstOfEach, type Named, stacksOf } from "./build.ts";
 
-/** One of each variable, and each database. */
+/** One wrong value per variable, and per database. */
 const mistakes = firstOfEach(MISTAKES, ([env]) => env.DB_FILE ?? (Object.keys(env)[0] as string));
 
-/** What is said names the value, in any words. */
+/** The error names the value, in any words. */
 const naming = (env: Record<string, string>): Mistake => [env, new RegExp(RegExp.escape(Object.values(env)[0] ?? ""))];
 
 function mistakesOf({ processes, clients }: Named): Mistake[] {
@@ -29,10 +29,10 @@ function mistakesOf({ processes, clients }: Named): Mistake[] {
   ];
 }
 
-/** Those on some runtimes: in two files, which run beside each other. */
+/** Tests the servers of some runtimes, so that two files can run at the same time. */
 export function contractOf(isMeant: (runtime: string) => boolean): void {
   const stacks = stacksOf("read", isMeant);
-  // Servers of one program share what reads their configuration, and those of one folder their drivers.
+  // Servers of one program share the code that reads their configuration; servers of one folder share their drivers.
   const readers = firstOfEach(stacks, ({ command }) => command.match(/stacks\/\S+/g)?.at(-1) as string);
   const drivers = firstOfEach(
     stacks.flatMap((stack) => stack.drivers.map((driver) => ({ stack, driver }))),
@@ -49,7 +49,7 @@ export function contractOf(isMeant: (runtime: string) => boolean): void {
           contractSuite({ server, runtime, framework, driver, workers, strictness: VALUES, workloads }));
       }
 
-      test("mistakes are one line", () =>
+      test("a mistake prints one line", () =>
         expectRefused(server, [
           ...OF_LISTENING.map(([env]) => naming(env)),
           ...(readers.includes(stack) ? mistakesOf(stack) : []),

@@ -1,4 +1,4 @@
-/** What was acknowledged stays: the suite of the ten over the servers in other languages that keep content items. */
+/** Acknowledged writes survive: the suite of the ten servers on servers in other languages that store content. */
 import { durabilitySuite } from "../servers/durability-suite.ts";
 import { ownOf, stacksOf } from "./build.ts";
 
@@ -13,5 +13,5 @@ const groups = (of: "drivers" | "clients") =>
 const both = { sqlite: groups("drivers"), postgres: groups("clients") };
 const kinds = (all: typeof both.sqlite) => all.map(({ name, by }, i) => ({ SERVER: name, by, odd: i % 2 > 0 }));
 
-// A journal is SQLite's own, and the ten are killed with both.
+// Only one journal mode, because it is a matter of SQLite, and the tests of the ten servers use both.
 durabilitySuite(both, { sqlite: kinds(both.sqlite), postgres: kinds(both.postgres) }, ["wal"]);

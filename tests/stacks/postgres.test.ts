@@ -20,7 +20,7 @@ describeIf(findPrograms() !== null, "PostgreSQL is not installed", "Postgres", (
         POSTGRES_CLIENT: by,
         DATABASE_URL: await shared().newUser(`${server}-${by.replace(/\W/g, "-")}${user}`),
       });
-      // Every second without prepared statements.
+      // Every second server runs without prepared statements.
       const cells = clients.map((by, i) => ({ server, by, workers: processes ? 2 : 1, prepare: i % 2 === 0 }));
       contentSuites(
         cells,
@@ -28,7 +28,7 @@ describeIf(findPrograms() !== null, "PostgreSQL is not installed", "Postgres", (
         VALUES,
       );
 
-      test("of servers that start at once on an empty database, each starts, and names its store", async () => {
+      test("servers that start at once on an empty database all start, and each names its store", async () => {
         const [by = ""] = clients;
         const settings = { SERVER: server, ...(await env(by, "-at-once")) };
         for (const one of await Promise.all([1, 2, 3].map(() => startServer(settings)))) {

@@ -13,7 +13,7 @@ describeIf(findPrograms() !== null, "PostgreSQL is not installed", "/tx", () => 
       runtime,
     })),
   );
-  // Frameworks of a language share what asks Postgres.
+  // Frameworks of one language share the code that talks to Postgres.
   const first = firstOfEach(cells, ({ runtime, POSTGRES_CLIENT }) => `${runtime} ${POSTGRES_CLIENT}`);
   const others = firstOfEach(cells, ({ SERVER }) => SERVER).filter((cell) => !first.includes(cell));
   const plain = ({ SERVER, POSTGRES_CLIENT }: Cell): Cell => ({ SERVER, POSTGRES_CLIENT });

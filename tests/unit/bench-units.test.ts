@@ -50,7 +50,7 @@ describe("plan", () => {
     expect(ENDPOINTS).toHaveLength(8);
   });
 
-  test("a twin is one of the servers once more, in standard and full runs of local servers", () => {
+  test("a twin is a second copy of one of the servers, in standard and full runs of local servers", () => {
     expect(plan({}).targets).toHaveLength(10);
     const { targets } = plan({ preset: "standard" });
     expect(targets).toHaveLength(11);
@@ -64,13 +64,13 @@ describe("plan", () => {
     expect(plan({ preset: "full", once: true }).targets).toHaveLength(10);
   });
 
-  test("a run lasts as long as its preset, or as it is told", () => {
+  test("a run lasts as long as its preset, or as --minutes says", () => {
     const minutes = (options: Partial<Options>) => plan(options).amount.minutes;
     expect([minutes({}), minutes({ preset: "standard" }), minutes({ preset: "full" })]).toEqual([5, 15, 90]);
     expect(minutes({ minutes: 0 })).toBe(0);
     const seconds = (options: Partial<Options>) => plan(options).amount.soloSeconds;
     expect([seconds({ agents: ["a:1"] }), seconds({ agents: ["a:1"], seconds: 5 })]).toEqual([2, 5]);
-    // At a fixed rate each connection sends ten times, in a second at least.
+    // At a fixed rate each connection sends ten requests, in at least one second.
     expect([seconds({ rate: 1_000 }), seconds({ rate: 100 }), seconds({ rate: 100, seconds: 3 })]).toEqual([1, 10, 3]);
     for (const wrong of [{ rate: 10 }, { rate: 100, seconds: 1.5 }])
       expect(() => plan(wrong)).toThrow(`--rate ${wrong.rate} gives each of 100 connections one request in`);
@@ -89,7 +89,7 @@ describe("plan", () => {
     expect(endpointsOf(ladder)).toEqual(["/plain", "/x"]);
   });
 
-  test("at several loads each is a scenario, which cannot be paused", () => {
+  test("each of several loads is a scenario, which cannot be paused", () => {
     const at = atRates(plan({ endpoints: ["/plain"] }), () => [10, 20]);
     expect(at.scenarios.map(({ name, endpoint, rate }) => [name, endpoint, rate])).toEqual([
       ["/plain at 10/s", "/plain", 10],
@@ -105,7 +105,7 @@ describe("plan", () => {
     expect(paused(plan({ endpoints: ["/plain"], rate: 1_000 }))).toEqual([false]);
   });
 
-  test("names are unique: what is started twice is a twin, what only has the same name is not", () => {
+  test("names are unique: a server that is started twice is a twin, one that only has the same name is not", () => {
     const { targets } = plan({ servers: ["bun-raw", "bun-raw"], urls: ["http://a", "http://b"], names: ["x", "x"] });
     expect(targets.map(({ name, twinOf }) => [name, twinOf])).toEqual([
       ["bun-raw", undefined],
@@ -142,7 +142,7 @@ describe("plan", () => {
     }
   });
 
-  test("if contents are kept, it may be another store, with settings", () => {
+  test("in a workload with content items, it may be another store, with settings", () => {
     const env = (text: string) => parseTarget(text, SERVERS, "content").env;
     expect(env("bun-hono")).toEqual({ SERVER: "bun-hono", STORE: "sqlite" });
     expect(env("bun-hono@memory")).toEqual({ SERVER: "bun-hono", STORE: "memory" });
@@ -160,7 +160,7 @@ describe("plan", () => {
     }
   });
 
-  test("a setting of the server itself is had in any workload, one of a store if there is one", () => {
+  test("a setting of the server is allowed in any workload, a setting of a store only with a store", () => {
     expect(parseTarget("elixir-phoenix+busywait=true", SERVERS).env).toEqual({
       SERVER: "elixir-phoenix",
       BUSY_WAIT: "true",
@@ -194,7 +194,7 @@ test("cores: two threads of one core are on one side", () => {
     server: "0,3",
     generator: "1,2,4,5",
   });
-  // Of one core both threads are needed.
+  // If there is only one core, each side gets one of its two threads.
   expect(halves([0, 1], () => "0-1")).toEqual({ server: "0", generator: "1" });
   expect(halves([0], () => "")).toBeNull();
 });
@@ -207,7 +207,7 @@ test("cores: lists as the kernel writes them", () => {
   expect(pinned(undefined, ["fortio", "load"])).toEqual(["fortio", "load"]);
 });
 
-test("fortio: goodput counts 2xx answers only, errors are all the others", () => {
+test("fortio: goodput counts only 2xx answers, all others are errors", () => {
   const result: FortioResult = {
     StartTime: "2026-01-01T00:00:00Z",
     ActualDuration: 2e9,
@@ -266,7 +266,7 @@ describe("histograms", () => {
     expect(percentile([], 50)).toBeNaN();
   });
 
-  test("merged, all is counted, and the outer buckets, which end where the data does, are cut at the others' edges", () => {
+  test("merging keeps all requests, and cuts outer buckets, which end where the data ends, at the others' edges", () => {
     const a: Histogram = [
       [1, 2, 10],
       [2, 3, 20],
@@ -286,11 +286,11 @@ describe("histograms", () => {
       [1, 2, 3],
       [2, 3, 5],
       [3, 4, 3],
-    ]); // a third of ten is no number of requests
+    ]); // a third of ten is not a whole number of requests
     expect(merge([[], a])).toEqual(a);
   });
 
-  test("binned, all is counted between the same ends, percentiles move by less than a bucket, and many merge into few", () => {
+  test("binning keeps all requests and both ends, moves percentiles by less than a bucket, merges many into few", () => {
     const histograms = [1, 2, 3, 4, 5].map((n) =>
       Array.from({ length: 300 }, (_, i) => [(n + i) / 1e4, (n + i + 1) / 1e4, i + 1] as const),
     );
@@ -316,7 +316,7 @@ test("two slices overlap by the part of the longer in which both ran", () => {
 });
 
 describe("verdict", () => {
-  // 100 connections, 20,000 requests/s of 5 ms, on a server at its limit.
+  // A server at its limit: 100 connections, 20,000 requests/s, latency 5 ms.
   const sound: Evidence = {
     connections: 100,
     seconds: 10,
@@ -385,7 +385,7 @@ describe("verdict", () => {
   ];
   for (const [name, evidence, verdict] of cases) test(name, () => expect(verdictOf(evidence)).toBe(verdict));
 
-  test("a long line is said to be one, with the connections that would saturate the server", () => {
+  test("a long line is reported, with the number of connections that would saturate the server", () => {
     const told = explain("network-bound", { ...far, cpuUsPerRequest: 150, workers: 1, taken: 0 });
     expect(told).toContain("the 160 ms of the network limited the rate: 100 connections ÷ 164 ms = 605 requests/s");
     expect(told).toContain("about 1,100 connections"); // 6,667 requests/s × 160 ms = 1,067
@@ -426,7 +426,7 @@ describe("analysis", () => {
       (["a", "b"] as const).map(
         (name): Window => ({
           ...{ restart, scenario: "/plain", name, round, counts: 1, seconds: 0.02 * us[name], requests: 1_000 },
-          // What the host does to a round cancels; restarts differ a little.
+          // The host's effect on a round cancels; restarts differ a little.
           cpuUs: 1_000 * us[name] * (round === 2 ? 1.5 : 1) * (name === "a" ? 1 + restart / 1_000 : 1),
           databaseUs: null,
           poolerUs: null,
@@ -439,7 +439,7 @@ describe("analysis", () => {
     slice({ restart, slice: restart, name: "a", verdict: restart === 2 ? "undetermined" : "server-bound" }),
   ]);
 
-  test("windows rank, and give the numbers; slices of all restarts are taken together", () => {
+  test("windows give the ranking and the numbers; slices of all restarts are merged", () => {
     const [table] = analyse({ slices, windows }, NOTHING);
     expect(table?.rows.map(({ name, standing }) => [name, standing?.groups])).toEqual([
       ["a", "a"],
@@ -447,7 +447,7 @@ describe("analysis", () => {
     ]);
     const [a, b] = table?.rows ?? [];
     expect(b?.standing?.ratioToBest.estimate).toBeCloseTo(20 / 10.02, 4);
-    // One table has one truth: the ratio of two columns is that of the standing.
+    // A table agrees with itself: the ratio of two columns is the ratio in the ranking.
     const ratio = (b?.cpuUsPerRequest?.estimate ?? 0) / (a?.cpuUsPerRequest?.estimate ?? 0);
     expect(ratio).toBeCloseTo(b?.standing?.ratioToBest.estimate ?? 0, 9);
     expect(b?.goodput.estimate).toBeCloseTo(2_500, 3);
@@ -456,7 +456,7 @@ describe("analysis", () => {
     expect([table?.apart, table?.remarks, table?.by]).toEqual([[], [], "cpu"]);
   });
 
-  test("a server whose requests failed is not compared, the others are", () => {
+  test("a server with failed requests is not compared, the others are", () => {
     const late = windows.filter(({ name }) => name === "b").map((one) => ({ ...one, name: "late" }));
     const alone = slices.filter(({ name }) => name === "b").map((one) => ({ ...one, name: "late" }));
     const turns = [{ restart: 1, scenario: "/plain", name: "late", windowMs: 25, requests: 1_000, errors: 2 }].map(
@@ -471,7 +471,7 @@ describe("analysis", () => {
     expect(notesOf(table as never)).toContainEqual(expect.stringMatching(/^Not compared, .*: late$/));
   });
 
-  test("a server that is not in all restarts is not compared, the others are in all", () => {
+  test("a server that is not in all restarts is not compared; the others are compared in all restarts", () => {
     const late = windows.flatMap((one) => (one.name === "b" && one.restart < 3 ? [{ ...one, name: "late" }] : []));
     const alone = slices.filter(({ name }) => name === "b").map((one) => ({ ...one, name: "late" }));
     const [table] = analyse({ slices: [...slices, ...alone], windows: [...windows, ...late] }, NOTHING);
@@ -479,7 +479,7 @@ describe("analysis", () => {
     expect(table?.rows[2]?.cpuUsPerRequest?.estimate).toBeCloseTo(20, 9);
   });
 
-  test("CPU time at rest is that of all restarts", () => {
+  test("idle CPU time is taken from all restarts", () => {
     const turns = [1, 2, 3].map((restart) => ({
       ...{ restart, scenario: "/plain", name: "b", windowMs: 25, requests: 1_000, errors: 0 },
       ...{ failed: {}, restUsPerSecond: restart * 1e4 },
@@ -488,7 +488,7 @@ describe("analysis", () => {
     expect(table?.rows[1]).toMatchObject({ name: "b", warming: null, cpuAtRest: 0.02 });
   });
 
-  test("each load is a table, and each step of a sequence, which has latencies only", () => {
+  test("each load has a table, and each step of a sequence one with only latencies", () => {
     const of = (scenario: string, more: Partial<Slice>) => slices.map((one) => ({ ...one, scenario, ...more }));
     const rates = [200, 50].flatMap((targetRate) =>
       of(`/plain at ${targetRate}/s`, { targetRate, level: "requests/s", kind: "open" }),
@@ -504,13 +504,13 @@ describe("analysis", () => {
     expect(tables.map(({ comparison }) => comparison !== null)).toEqual([true, false, false, false]);
   });
 
-  test("without CPU time requests per second rank", () => {
+  test("without CPU time, requests per second give the ranking", () => {
     const silent = windows.map((one) => ({ ...one, cpuUs: one.name === "a" ? null : one.cpuUs }));
     const [table] = analyse({ slices, windows: silent }, NOTHING);
     expect([table?.by, table?.rows[1]?.standing?.ratioToBest.estimate]).toEqual(["rate", expect.closeTo(2, 6)]);
   });
 
-  test("what forbids a ranking by throughput is said once for all servers that share it", () => {
+  test("a reason against a ranking by throughput is printed once for all servers that share it", () => {
     const far = slices.map((one) => ({ ...one, verdict: "network-bound" as const }));
     const [table] = analyse({ slices: far, windows: [] }, NOTHING);
     expect(table?.comparison).toBeNull();
@@ -531,7 +531,7 @@ describe("slo", () => {
     }
   });
 
-  test("the search brackets the highest rate that keeps it, in few attempts, whatever one hiccup says", async () => {
+  test("the search brackets the highest rate that keeps it, in few attempts, even with one outlier", async () => {
     for (const [truth, before] of [20, 100, 940, 1_050].flatMap((truth) =>
       [0, truth / 1.2, truth * 1.2].map((before) => [truth, before] as const),
     )) {
@@ -549,7 +549,7 @@ describe("slo", () => {
     expect(high).toBeWithin(1, 2); // a slice at a lower rate would take long
   });
 
-  test("what is broken while the machine is elsewhere is not held against the server", async () => {
+  test("a limit that is broken while other work uses the machine does not count against the server", async () => {
     const elsewhere = { kept: null, why: "elsewhere" };
     let n = 0;
     const now = async (rate: number) => (++n % 3 > 0 ? elsewhere : { kept: rate <= 940, why: "no" });
@@ -568,7 +568,7 @@ describe("slo", () => {
     expect(capacityOf([found, { low: 0, high: null, reason: "x" }])).toMatchObject({ rate: found.low, starts: 1 });
   });
 
-  test("of several starts: geometric means, and Student's interval from what was kept to what was not", () => {
+  test("several starts: geometric means, and Student's interval from the kept rates to the broken rates", () => {
     const brackets = [900, 1_000, 1_100].map((low) => ({ low, high: low * 1.04, reason: `${low}` }));
     const { rate, low, high, ...rest } = capacityOf(brackets);
     // mean and sd of the logarithms 6.8024, 6.9078, 7.0031 are 6.9044 and 0.1004; t(0.975, 2) = 4.3027
@@ -633,7 +633,7 @@ testIf(
           .reduce((sum, ms) => sum + ms, 0);
       const [since, before] = [performance.now(), ran()];
       await sleep(1_000);
-      // Whatever else runs here, at least what the spinner got is left out; half of it, for ticks of 10 ms.
+      // Leaves out at least the CPU time of the spinner, whatever else runs here; half of it, because ticks are 10 ms.
       const share = (ran() - before) / (performance.now() - since);
       expect(share).toBeGreaterThan(0);
       expect(all(0) - known(0)).toBeGreaterThan(share / 2 / parseCpuList(cores.server).length);
@@ -643,7 +643,7 @@ testIf(
   },
 );
 
-test("of a server that was restarted in a slice, the CPU time is not known", async () => {
+test("the CPU time of a server that restarts in a slice is not known", async () => {
   const target = (...cpuUs: number[]) => {
     const read = async () => ({ cpuUs: cpuUs.shift() as number, rssBytes: 1, throttledMs: null, cores: 1 });
     return { pid: null, clocks: null, read } as unknown as Target;
@@ -654,7 +654,7 @@ test("of a server that was restarted in a slice, the CPU time is not known", asy
   expect(await usage(1e6, 0.5e6)).toMatchObject({ cpuUsPerRequest: null, utilization: null });
 });
 
-onLinux("what processes used in a slice is read from outside", async () => {
+onLinux("the CPU time and memory of processes in a slice are read from outside", async () => {
   const server = run(["sh", "-c", "while :; do :; done"]);
   try {
     const watched = await watch({ pid: server.pid, clocks: clocksOf(server.pid, null) } as Target);
@@ -671,7 +671,7 @@ onLinux("what processes used in a slice is read from outside", async () => {
   }
 });
 
-test("two targets of which no restart counts are said to be not measured", () => {
+test("two targets are reported as not measured if no restart counts", () => {
   const none = { estimate: Number.NaN, low: Number.NaN, high: Number.NaN };
   const one = { endpoint: "/plain", by: "cpu", logRatios: [], base: [], ratio: none, state: "undecided" } as const;
   const more = {
@@ -707,7 +707,7 @@ onLinux("a process is seen with its children: busy or at rest, stopped or gone",
   expect([statOf(program.pid), isStopped(program.pid), isBusy([program.pid])]).toEqual([null, true, false]);
 });
 
-/** Has short-lived children compute, says so, and waits to be ended. */
+/** Runs short-lived children that compute, prints "done", and waits for the end of its input. */
 const FORKING = [
   "sh",
   "-c",
@@ -715,7 +715,7 @@ const FORKING = [
   echo done; read line`,
 ];
 
-/** @returns CPU time of such a program as a meter of it says, ÷ as the kernel says at its end. */
+/** @returns CPU time of such a program from a meter, ÷ its CPU time from the kernel at its end. */
 async function metered(command: readonly string[], meterFor: (pid: number) => ReturnType<typeof meterOf>) {
   const child = Bun.spawn([...command], { stdin: "pipe", stdout: "pipe" });
   const meter = meterFor(child.pid);
@@ -730,7 +730,7 @@ async function metered(command: readonly string[], meterFor: (pid: number) => Re
 }
 
 onLinux("CPU time of children that came and went counts", async () => {
-  // What had ended is known in ticks of 10 ms.
+  // The CPU time of children that have ended is known in ticks of 10 ms.
   expect(await metered(FORKING, (pid) => meterOf(pid, null))).toBeWithin(0.9, 1.1);
 });
 
@@ -764,10 +764,10 @@ onLinux("a paused generator sends nothing, and is ended", async () => {
   await generator.pause();
   expect([await generator.end(), await generator.end()]).toEqual(["seen\n", "seen\n"]);
   expect([statOf(generator.pid), generator.sent()]).toEqual([null, Number.POSITIVE_INFINITY]);
-  await generator.pause(); // one that has ended is not waited for
+  await generator.pause(); // does not wait for a generator that has ended
 });
 
-test("a generator that says nothing at its end has failed, with its last line", async () => {
+test("a generator that ends without a result has failed; the error has its last line", async () => {
   const failing = startPausable(["sh", "-c", "echo first >&2; echo refused >&2; exit 1"], "http://a", {});
   await until(() => failing.sent() === Number.POSITIVE_INFINITY);
   await expect(failing.end()).rejects.toThrow("http://a could not be loaded: refused");
@@ -805,7 +805,7 @@ testIf(works("fortio", "version"), "fortio is missing", "the size of fortio's re
   }
 });
 
-test("gates of which the answer is known: what they exited with, and what the handicap cost", () => {
+test("gates with a known answer: their exit codes, and the cost of the handicap", () => {
   const gate = (handicap: number, verdict: "slower" | "undecided" | "not measured", ...ratios: number[]) => ({
     server: "a",
     handicap,

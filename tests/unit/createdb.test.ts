@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { PEOPLE } from "../../shared/people.ts";
 import { describeIf, finish, run, scratch, until } from "../harness.ts";
 
-/** Of 1,000 rows of seed 1. It changes with the columns, faker or better-sqlite3, and with nothing else. */
+/** Hash of 1,000 rows with seed 1. Only other columns, or another faker or better-sqlite3, may change it. */
 const SHA256 = "6522276d86da224ac62b22e1e3f0298533f51b4a3b89b2dea7e4899d9cbde094";
 
 const folder = scratch();
@@ -79,7 +79,7 @@ test("an interrupted run leaves the old file and nothing else", async () => {
   }
 });
 
-test("bad input is one line and exit 1", async () => {
+test("bad input prints one line and exits 1", async () => {
   const text = join(folder, "notes.txt");
   writeFileSync(text, "mine");
   const cases: [string[], string][] = [
@@ -111,7 +111,7 @@ describeIf(mounted(), "a file system of 1 MB cannot be mounted without root", "a
   afterAll(() => {
     spawnSync("umount", [disk]);
   });
-  test("is one line, and leaves the disk as it was", async () => {
+  test("prints one line, and does not change the disk", async () => {
     const file = join(disk, "data.db");
     expect((await finish(createdb(file, "--rows", "100"))).code).toBe(0);
     const before = hash(file);

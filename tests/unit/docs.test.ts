@@ -1,4 +1,4 @@
-/** What the docs say can be done: their commands work, their links lead somewhere. Nothing is measured or built here. */
+/** The commands of the docs work, and their links lead somewhere. Nothing is measured or built here. */
 import { beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -20,12 +20,12 @@ const COMMANDS = PAGES.flatMap((page) =>
   }),
 );
 
-/** Beginnings of lines that do more than this test can: why. */
+/** Beginning of a line that this test cannot run -> the reason. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   "./bench.sh compare go@mattn go@modernc": "builds a server by Go",
 };
 
-/** `--results` that is refused when all else was read and before anything starts. */
+/** The error for a `--results` that bench refuses after it has read all other options and before it starts anything. */
 const REFUSED = 'nowhere": give a name that ends in .csv';
 
 describe("every command of the docs", () => {
@@ -53,7 +53,7 @@ describe("every command of the docs", () => {
     }
   });
 
-  /** What is wrong with a line, empty if nothing is. */
+  /** @returns what is wrong with a line; empty if nothing is wrong */
   async function wrongOf(line: string): Promise<string> {
     const bench = `bun ${resolve("bench/cli.ts")}`;
     const [, command = ""] = /bench\.sh (\w*)/.exec(line) ?? [];

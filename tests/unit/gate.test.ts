@@ -17,7 +17,7 @@ import {
 import { known } from "./known.ts";
 import { present, times } from "./values.ts";
 
-test("a gate is slower only for sure and by more than the limit, not slower only for sure", () => {
+test("a gate says slower only if it is certain and above the limit, and not slower only if it is certain", () => {
   const verdict = (estimate: number, low: number, upper: number) =>
     verdictBy({ ratio: { estimate, low, high: 2 }, upper }, 0.05);
   expect(verdict(1.06, 1.01, 1.12)).toBe("slower");
@@ -32,10 +32,10 @@ test("a gate is slower only for sure and by more than the limit, not slower only
   expect(worst(["not slower"])).toBe("not slower");
 });
 
-describe("what two targets are to each other", () => {
+describe("the comparison of two targets", () => {
   type Costs = Readonly<Record<string, number>>;
   const scenario: Scenario = { name: "/", endpoint: "/", connections: 8, rate: null, level: null };
-  /** Four rounds in each restart, in the last of which a burst hits all but the first target. */
+  /** Four rounds in each restart; in the last one, a burst hits all targets except the first. */
   const windowsOf = (restarts: readonly Costs[], seen: (name: string) => boolean = () => true): Window[] =>
     restarts.flatMap((costs, i) =>
       [1, 2, 3, 4].flatMap((round) =>
@@ -60,7 +60,7 @@ describe("what two targets are to each other", () => {
   const sides: Sides = { first: "HEAD", second: "main", copy: null };
   const outcomeOf = (windows: readonly Window[], of = sides, turns: readonly Turns[] = [], share = 1) =>
     present(outcomesOf([scenario], { windows, turns }, of, { family: 1, share })[0]);
-  /** HEAD costs a tenth more, whatever else a restart does to both. */
+  /** HEAD costs 10 % more, whatever a restart does to both. */
   const tenth = [1, 1.1, 0.9, 1.05].map((of, i) => ({ HEAD: 22 * of * (1 + i / 1e3), main: 20 * of }));
 
   test("of two, restart by restart", () => {
@@ -73,10 +73,10 @@ describe("what two targets are to each other", () => {
     for (const ln of one.logRatios) expect(Math.exp(ln)).toBeCloseTo(1.1, 2);
     for (const [i, us] of one.base.entries()) expect(us / (tenth[i]?.main as number)).toBeWithin(1, 1.5);
     const early = outcomeOf(windows, sides, [], 0.03);
-    expect(early.ratio.high).toBeGreaterThan(one.ratio.high); // others follow
+    expect(early.ratio.high).toBeGreaterThan(one.ratio.high); // because more looks follow
   });
 
-  test("of three: a copy of the second guards, and both are what the first is compared with", () => {
+  test("of three: a copy of the second guards, and the first is compared with both", () => {
     const copied = { ...sides, copy: "main#2" };
     const of = (copy: number) =>
       outcomeOf(
@@ -95,7 +95,7 @@ describe("what two targets are to each other", () => {
     expect(gateOf([unequal], null)).toMatchObject({ verdict: null, verdicts: [null] });
   });
 
-  test("a branch may be named as a copy is", () => {
+  test("a branch may have the name of a copy", () => {
     const windows = windowsOf(tenth.map(({ HEAD, main }) => ({ "fix#12": HEAD, "fix#1": main, "fix#1#2": main })));
     const named = { first: "fix#12", second: "fix#1", copy: "fix#1#2" };
     const { ratio, guard } = outcomeOf(windows, named);
@@ -119,7 +119,7 @@ describe("what two targets are to each other", () => {
     expect(outcomeOf(fell).isWarming).toBe(true);
   });
 
-  test("one that waits is compared by time as well, which CPU time does not show", () => {
+  test("a server that waits is also compared by time, because CPU time does not show waiting", () => {
     const waiting = windowsOf(tenth).map((one) => ({
       ...one,
       cpuUs: 1e3 * one.seconds * (one.name === "HEAD" ? 1 / 22 : 1 / 20), // 1 µs and little of a core
@@ -131,7 +131,7 @@ describe("what two targets are to each other", () => {
     expect(gateOf([{ ...one, isWaiting: false }], 0.05).verdict).not.toBe("slower");
   });
 
-  test("a window in which the host let nothing be asked does not count", () => {
+  test("a window without requests, because the host gave no CPU time, does not count", () => {
     const windows = windowsOf(tenth).map((one, i) => (i === 2 ? { ...one, requests: 0, cpuUs: 0 } : one));
     const { ratio, time } = outcomeOf(windows);
     expect([ratio.estimate, time?.ratio.estimate]).toEqual([expect.closeTo(1.1, 2), expect.closeTo(1.1, 2)]);
@@ -143,7 +143,7 @@ describe("what two targets are to each other", () => {
     expect([by, time, isWaiting, ratio.estimate]).toEqual(["rate", null, false, expect.closeTo(1.1, 2)]);
   });
 
-  test("a gate is decided when it is not undecided, and enough if one is slower", () => {
+  test("a gate is decided if it is not undecided, and ends early if one endpoint is slower", () => {
     const { isDecided, isEnough } = gateDeciding(0.05);
     const slower = outcomeOf(windowsOf(tenth));
     const equal = { ...slower, ratio: { estimate: 1, low: 0.99, high: 1.01 }, upper: 1.01 };
@@ -169,7 +169,7 @@ test("targets whose requests fail, by status", () => {
   expect(failureLine({ ...present(one), failed: { 500: 57 } })).toBe("HEAD: 57 of 4,100 requests failed (500)");
 });
 
-test("the record of a run: copies of one side are taken together, and it is as the schema says", () => {
+test("the record of a run merges the copies of one side and matches the schema", () => {
   const { manifest, slices, windows } = known({
     endpoints: ["/plain"],
     restarts: 4,

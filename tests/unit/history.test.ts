@@ -11,7 +11,7 @@ import { scratch } from "../harness.ts";
 const random = generateMersenne53Randomizer();
 random.seed(3);
 jStat.setRandom(() => random.next());
-/** Values of a sd of 2 % around levels, which are given with their lengths. */
+/** Values with a standard deviation of 2 % around levels, which are given with their lengths. */
 const series = (...parts: [level: number, length: number][]) =>
   parts.flatMap(([level, length]) => Array.from({ length }, () => level * (1 + 0.02 * jStat.randn())));
 
@@ -28,7 +28,7 @@ test("a change is found where it is, and most flat series have none", () => {
   expect([Math.abs(first - 10) <= 1, Math.abs(second - 20) <= 1]).toEqual([true, true]);
 });
 
-test("of 72 series without a change, 8 to 20 runs long, 5 % of reports show one, at most; a clear one is shown", () => {
+test("72 series of 8 to 20 runs without a change: at most 5 % of reports show one; a clear change is shown", () => {
   const REPORTS = 300;
   const lengths = Array.from({ length: REPORTS }, (_, i) => 8 + (i % 13));
   const shows = (length: number) =>
@@ -38,7 +38,7 @@ test("of 72 series without a change, 8 to 20 runs long, 5 % of reports show one,
   expect(clear.filter(([at = 0]) => Math.abs(at - 8) <= 1).length).toBeGreaterThanOrEqual(18);
 });
 
-test("since when: beside a server of the same runs the machine cancels", () => {
+test("since when: compared with a server of the same runs, the effect of the machine cancels", () => {
   const file = join(scratch(), "history.csv");
   const rows = Array.from({ length: 20 }, (_, day) => {
     const machine = 1 + (day % 3);

@@ -1,4 +1,4 @@
-/** A run of known truth, as ./bench.sh would keep it. */
+/** A run of known truth, in the form in which ./bench.sh keeps it. */
 import { generateMersenne53Randomizer } from "@faker-js/faker";
 import { parseTarget, SERVERS } from "../../bench/ask/targets.ts";
 import { runFile, writeWhole } from "../../bench/keep/files.ts";
@@ -21,16 +21,16 @@ interface Truth {
   readonly protocol?: number;
   readonly endpoints?: readonly string[];
   readonly restarts?: number;
-  /** The one that is measured twice. */
+  /** The server that is measured twice. */
   readonly twin?: keyof typeof COSTS;
-  /** What a request costs, ÷ COSTS. */
+  /** Cost of a request ÷ COSTS. */
   readonly factor?: (at: { name: string; endpoint: string; restart: number; round: number }) => number;
 }
 
 const ROUNDS = 6;
 const CONNECTIONS = 100;
 
-/** Each server's cost, times noise of its restart and of its window, times what the host does to all of them in a round. */
+/** Cost of each server × noise of its restart × noise of its window × the host's effect on all servers in a round. */
 export function known({
   run = "2026-01-01T00:00:00.000Z",
   protocol = PROTOCOL,

@@ -15,7 +15,7 @@ const AXE = readFileSync(resolve("node_modules/axe-core/axe.min.js"), "utf8");
 const FILE = join(scratch(), "report.html");
 const ADDRESS = pathToFileURL(FILE).href;
 const WHOLE = `${ADDRESS}#answer&endpoint=all`;
-/** Where screenshots are left to be looked at. */
+/** The folder for screenshots. */
 const SHOTS = resolve(".tools/screenshots");
 
 describeIf(CHROMIUM !== undefined, "there is no Chromium", "report.html", () => {
@@ -50,7 +50,7 @@ describeIf(CHROMIUM !== undefined, "there is no Chromium", "report.html", () => 
       rows.filter((row) => row.checkVisibility()).map((row) => row.dataset.name),
     );
 
-  test("no error, and no request but for the file itself", () => {
+  test("no error, and no request except for the file itself", () => {
     expect(complaints).toEqual([]);
     expect(requests.filter((url) => !url.startsWith("data:"))).toEqual([WHOLE]);
   });
@@ -103,7 +103,7 @@ describeIf(CHROMIUM !== undefined, "there is no Chromium", "report.html", () => 
     expect(await marks("intervals")).toHaveLength(1);
   });
 
-  test("the first screen: four questions, every server at every endpoint, and what it means for the reader", async () => {
+  test("the first screen: four questions, every server at every endpoint, and the meaning for the reader", async () => {
     const titles = await page.$$eval(".tile h3", (all) => all.map(({ textContent }) => textContent));
     expect(titles).toEqual(["Which?", "How much?", "Does it matter?", "Can I trust it?"]);
     const cells = await page.$$eval(".heat td a", (all) =>
@@ -143,7 +143,7 @@ describeIf(CHROMIUM !== undefined, "there is no Chromium", "report.html", () => 
     await page.goto(ADDRESS);
   });
 
-  // Colours do not depend on the width, nor what sticks out on colours.
+  // Colours do not depend on the width, and overflow does not depend on colours.
   test.each([
     ["light", 1280],
     ["dark", 390],

@@ -1,4 +1,4 @@
-/** What is shown of a run: the same for any order of its rows, and true of the files in this repository. */
+/** The report of a run: the same for any order of its rows, and equal to the files in this repository. */
 import { describe, expect, test } from "bun:test";
 import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
@@ -66,7 +66,7 @@ describe("a run of known truth", () => {
     expect(lines.join("\n")).toMatchSnapshot();
   });
 
-  test("the card names who ties, and what a choice costs on each runtime", () => {
+  test("the card names ties, and the cost of a choice on each runtime", () => {
     const text = summary(report, 100);
     expect(text).toContain("Least CPU    bun-hono, bun-raw: not distinguishable at 2 of 2 endpoints");
     expect(text).toMatch(/^ {2}Bun \+ bun:sqlite vs Node \+ better-sqlite3 +−3\d % +−3\d % +2 of 2$/m);
@@ -99,7 +99,7 @@ describe("a run of known truth", () => {
     expect(await page(shuffled)).toBe(await page(report));
   });
 
-  test("without a manifest: no latency is merged, the servers are compared all the same", () => {
+  test("without a manifest: no latency is merged, but the servers are compared", () => {
     const { endpoints, machine } = reportOf(run, null);
     expect(endpoints.map(({ comparison }) => comparison)).toEqual(report.endpoints.map(({ comparison }) => comparison));
     expect([machine, endpoints.flatMap(({ curves }) => curves)]).toEqual([[], []]);
@@ -119,7 +119,7 @@ describe("a run of known truth", () => {
   });
 });
 
-test("runs stand side by side with their machines", () => {
+test("runs are shown side by side with their machines", () => {
   const page = machinesPage([report, say(known({ run: "2026-02-02T00:00:00.000Z" }))]);
   expect(page).toMatch(
     /\n\| CPU time per request +\| 2 × Some CPU \(6\/1\), 2026-01-01 00:00 +\| .*, 2026-02-02 00:00 +\|\n/,
@@ -135,13 +135,13 @@ test("at a fixed rate: how many were answered, and how long all of them took", (
   const [first] = say(open).endpoints;
   const [, table, ...others] = gridsOf(first as Report["endpoints"][number]);
   expect(others).toEqual([]);
-  // Three restarts of 1,000 requests, one of them failed in each.
+  // Three restarts of 1,000 requests; in each, one request failed.
   for (const [, ...cells] of table?.rows ?? []) expect(cells).toEqual(["2,997", "3", "0.99900000", "3 min 41 s"]);
   expect(first?.throughput).toBeNull();
   expect(report.endpoints.map((one) => gridsOf(one).length)).toEqual([1, 1]);
 });
 
-test("connections that wait for locks are an average over all slices, zeros too", () => {
+test("connections that wait for locks are an average over all slices, also slices with none", () => {
   const waiting = changed(run, {
     slice: ({ restart }) => ({ lockWaiters: restart === 2 ? 3 : 0, idleInTransaction: 0.5, deadlocks: 1 }),
   });
@@ -149,7 +149,7 @@ test("connections that wait for locks are an average over all slices, zeros too"
   for (const [, ...cells] of table?.rows ?? []) expect(cells).toEqual(["1.0", "0.5", "3"]);
 });
 
-test("what was searched is said of the stores: writes per second, and what they promise", () => {
+test("the result of a search names the stores: writes per second, and their durability", () => {
   const store = { name: "sqlite", driver: "bun:sqlite 3.53.0", file: "content.db", journal: "wal" };
   const capacity = {
     ...{ rate: 1_000, low: 950, high: 1_090, starts: 3 },
@@ -174,7 +174,7 @@ test("what was searched is said of the stores: writes per second, and what they 
     "What node-raw answered is gone when the server ends.",
   ])
     expect(card(searched).join()).toContain(part);
-  expect(endpoints.every(({ load }) => load === "closed")).toBe(true); // what the search tried is no measurement
+  expect(endpoints.every(({ load }) => load === "closed")).toBe(true); // attempts of the search are no measurements
 });
 
 describe("without the CPU time of some server", () => {
@@ -185,7 +185,7 @@ describe("without the CPU time of some server", () => {
     }),
   );
 
-  test("all are ranked by requests/s, and that is said", () => {
+  test("all are ranked by requests/s, and the report says so", () => {
     for (const { by, comparison, throughput } of blind.endpoints)
       expect([by, comparison]).toEqual(["rate", throughput]);
     expect(rowOf(blind, "bun-hono")?.cpuUsPerRequest).toBeNull();
@@ -207,7 +207,7 @@ describe("without the CPU time of some server", () => {
   });
 });
 
-test("what choices cost holds at all endpoints at once: intervals are wider if there are more", () => {
+test("intervals of choices hold for all endpoints together: with more endpoints they are wider", () => {
   const [table] = report.endpoints;
   const widths = [1, 2, 8].map((many) => {
     const [effect] = mainEffects(table as Report["endpoints"][number], many);
@@ -218,7 +218,7 @@ test("what choices cost holds at all endpoints at once: intervals are wider if t
   expect(table?.effects).toEqual(mainEffects(table as Report["endpoints"][number], 2));
 });
 
-test("the card says what the one server answers that was at its limit if the others' client was", () => {
+test("the card has the throughput of the only server at its limit if the others were limited by the client", () => {
   const seen = (one: string) =>
     say(changed(run, { slice: ({ name }) => (name === one ? {} : { verdict: "client-bound" }) }));
   expect(summary(seen("node-raw"), 200)).toMatch(
@@ -236,7 +236,7 @@ describe("two runs", () => {
     return finish(["./bench.sh", "report", file, "--compare", ...runs.map(({ manifest }) => manifest.run)]);
   };
 
-  test("what became dearer is so in the second, the rest is not", () => {
+  test("only a server whose cost grew costs more in the second", () => {
     const rows = inBoth(run, dearer(1.2)).flatMap(({ rows }) => rows);
     expect(rows).toHaveLength(10);
     for (const [before, after] of rows) {
@@ -261,7 +261,7 @@ describe("two runs", () => {
     );
   });
 
-  test("end with how much they vary beyond their restarts, and what came out in opposite directions", () => {
+  test("end with their variation beyond that of restarts, and the pairs with opposite results", () => {
     const last = (after: Known) => comparison(run, after).split("\n").at(-1);
     expect(last(dearer(1))).toMatch(/\d times the variance that restarts predict .*: restarts explain it\.$/);
     expect(last(dearer(1.2))).toEndWith("so the intervals of one run are too narrow for both.");
@@ -294,7 +294,7 @@ describe("two runs", () => {
   });
 });
 
-test("one server alone: how fast it is, the dearest endpoint first, and what that means", () => {
+test("one server alone: its speed, the most expensive endpoint first, and the meaning", () => {
   const { slices, windows, manifest } = known();
   const alone = {
     slices: slices.filter(({ name }) => name === "node-raw"),
@@ -308,13 +308,13 @@ test("one server alone: how fast it is, the dearest endpoint first, and what tha
   expect(text).not.toContain("not ranked");
 });
 
-describe("what a run knows against itself stands beside the number", () => {
+describe("reasons to doubt a run are beside the number", () => {
   const shown = async (of: Known) => {
     const report = say(of);
     return [terminal(report, 160), markdown(report), (await html(report)).replaceAll("\u00a0", " ")];
   };
 
-  test("a server whose cost still changed is warming: it has no rank, and no pair with it is different", async () => {
+  test("a server whose cost still changes is warming up: it has no rank, and is different in no pair", async () => {
     const cold = known({
       factor: ({ name, endpoint, round }) => (name === "node-hono" && endpoint === "/plain" && round > 3 ? 0.7 : 1),
     });
@@ -334,7 +334,7 @@ describe("what a run knows against itself stands beside the number", () => {
     );
   });
 
-  test("one whose cost changed while it was measured is warming as well", () => {
+  test("a server whose cost changes while it is measured is warming up too", () => {
     const changing = (after: (restart: number) => number) =>
       say(
         known({
@@ -345,12 +345,12 @@ describe("what a run knows against itself stands beside the number", () => {
       ).findings.warming.map(({ name, by }) => [name, by.toFixed(1)]);
     expect(changing(() => 0.7)).toEqual([["bun-raw", "-0.3"]]);
     expect(changing(() => 1.1)).toEqual([["bun-raw", "0.1"]]);
-    // Up in some restarts and down in others is noise that restarts average away.
+    // A change up in some restarts and down in others is noise, which the average over restarts removes.
     expect(changing((restart) => (restart % 2 ? 1.3 : 1 / 1.3))).toEqual([]);
     expect(changing(() => 1)).toEqual([]);
   });
 
-  test("what a starved slice saw is left out if there is something else", async () => {
+  test("a starved slice is left out if there are other slices", async () => {
     const starve = (only: number[]) =>
       changed(run, {
         slice: ({ name, restart }) =>
@@ -363,7 +363,7 @@ describe("what a run knows against itself stands beside the number", () => {
     }
   });
 
-  test("a twin that is not its equal over all endpoints: do not trust the run", () => {
+  test("do not trust a run if a twin differs from its server over all endpoints", () => {
     const unequal = say(known({ twin: "bun-raw", factor: ({ name }) => (name === "bun-raw#2" ? 1.1 : 1) }));
     const refusal =
       /^DO NOT TRUST THIS RUN: bun-raw measured twice: 1\.\d{3} \(1\.\d{3}–1\.\d{3}\) of itself\. Something/;
@@ -374,11 +374,11 @@ describe("what a run knows against itself stands beside the number", () => {
     expect(trust?.title).toBe("Can I trust it?");
     expect(trust?.lines.join("\n")).toMatch(/^Self-check: bun-raw measured twice: .* of itself, as it should be$/m);
     expect(tiles(unequal).at(-1)?.lines[1]).toMatch(refusal);
-    // A server that was once more measured is no other choice.
+    // A twin is not another choice.
     expect(summary(equal, 200)).not.toContain("#2");
   });
 
-  test("a server that was gone is named with its reason, and not compared", async () => {
+  test("a server that was gone is named with the reason, and not compared", async () => {
     const stays = ({ name, restart }: Slice | Window) => name !== "node-raw" || restart < 2;
     const left = [{ name: "node-raw", restart: 2, scenario: "/plain", reason: "it ended with code 1" }];
     const gone: Known = {
@@ -394,7 +394,7 @@ describe("what a run knows against itself stands beside the number", () => {
     ]);
   });
 
-  test("one whose requests failed in its turns is not compared there", () => {
+  test("a server with failed requests in its windows is not compared there", () => {
     const failing = changed(run, {
       turns: ({ name, scenario }) => ({ errors: name === "node-raw" && scenario === "/plain" ? 11 : 1 }),
     });
@@ -405,7 +405,7 @@ describe("what a run knows against itself stands beside the number", () => {
     );
   });
 
-  test("what servers do while they are asked nothing, and what else the machine did", () => {
+  test("the CPU time of idle servers, and the other work of the machine", () => {
     const busy = say(changed(run, { turns: ({ name }) => (name === "node-hono" ? { restUsPerSecond: 5e4 } : {}) }));
     expect(card(busy)).toContain("Idle, node-hono uses 5.0 % of a core; no cost above includes that");
     expect(report.findings.busyAtRest).toEqual([]);
@@ -432,14 +432,14 @@ describe("every row of every committed table, and of a run of known truth", () =
 
   test("obeys Little's law: connections = requests/s × mean latency, within 3 %", () => {
     const off = rows.flatMap(({ row, perSecond, averageMs, connections, endpoint, verdict }) => {
-      // Puma leaves connections waiting for longer than a slice: nothing is said of its limit.
+      // Skips Puma, which leaves connections waiting for longer than a slice, so its verdict is undetermined.
       if (verdict === "undetermined") return [];
       const of = slicesOf.get(row) ?? [];
-      // At the end of a slice connections wait for the slowest answer: on average for at most half of its latency.
+      // At the end of a slice, connections wait for the slowest answer, on average for at most half of its latency.
       const idle = of.reduce((sum, one) => sum + one.maxMs / 2e3, 0);
       const waiting = connections * (1 - idle / of.reduce((sum, one) => sum + one.seconds, 0));
       const seen = (perSecond * averageMs) / 1e3;
-      // k6 checks an answer before it sends the next request: up to a tenth of the time.
+      // k6 checks an answer before it sends the next request, which takes up to a tenth of the time.
       const least = endpoint === SEQUENCE || endpoint === TRANSACTION ? 0.9 : 0.97;
       const isRight = least * waiting < seen && seen < 1.03 * connections;
       return isRight ? [] : [`${row}: ${seen.toFixed(1)} of ${waiting.toFixed(1)} to ${connections}`];
@@ -456,7 +456,7 @@ describe("every row of every committed table, and of a run of known truth", () =
     expect(over).toEqual([]);
   });
 
-  test("has percentiles of just the requests that its latency is of", () => {
+  test("has percentiles of the same requests as its mean latency", () => {
     for (const { row, name, endpoint, requests, manifest } of rows) {
       const merged = (manifest?.histograms[name]?.[endpoint] ?? []).reduce((sum, [, , n]) => sum + n, 0);
       expect([row, Math.round(merged)]).toEqual([row, requests]);
@@ -464,7 +464,7 @@ describe("every row of every committed table, and of a run of known truth", () =
   });
 });
 
-test("results of others are told what they show", async () => {
+test("results of another tool get an error that says what the file is", async () => {
   const { code, output } = await finish(["./bench.sh", "report", "tests/fixtures/six-columns.csv"]);
   expect(code).toBe(0);
   expect(output).toContain("in every row requests/s × latency is about 9");
@@ -473,7 +473,7 @@ test("results of others are told what they show", async () => {
   expect(output).toContain("nothing can be ranked");
 });
 
-describe("a mistake is one line, and changes nothing", () => {
+describe("a mistake prints one line, and changes nothing", () => {
   const kept = newFile();
   keep(kept, run);
   const whole = readText(runFile(kept, run.manifest.run, "csv"));
@@ -512,8 +512,8 @@ describe("a mistake is one line, and changes nothing", () => {
   });
 });
 
-/** Of kinds that no run was committed of, what is there stays. */
-describe("what is in the repository is what the committed runs say", () => {
+/** Text of a kind without a committed run stays as it is. */
+describe("the numbers in the repository match the committed runs", () => {
   const newest = newestOf(committed);
   const ofMatrix = committed.filter((report) => kindOf(report) === "read");
   const workloads = Object.keys(WORKLOADS);
@@ -542,7 +542,7 @@ describe("what is in the repository is what the committed runs say", () => {
     expect(readFileSync(RESULTS, "utf8").split("\n")[0]).toBe(RESULT_COLUMNS.join());
   });
   test.skipIf(ofMatrix.length === 0)(PICTURE, () => {
-    // By a process of its own: if there is a global `it`, Plot moves all by half a pixel.
+    // In its own process, because Plot moves everything by half a pixel if there is a global `it`.
     const drawn = must([
       "bun",
       "--eval",
@@ -604,7 +604,7 @@ describe("--publish", () => {
   });
 });
 
-test("--html writes one file that asks for no other", async () => {
+test("--html writes one file that loads no other", async () => {
   const file = newFile();
   keep(file, run);
   const { code } = await finish(["./bench.sh", "report", file, "--html", `${file}.html`]);

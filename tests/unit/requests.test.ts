@@ -1,4 +1,4 @@
-/** What people write as requests, and what is asked: files of editors, recordings of browsers, options. */
+/** The requests that bench sends for what users write: files of editors, recordings of browsers, options. */
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { scratch } from "../harness.ts";
 const folder = scratch();
 let files = 0;
 
-/** Writes a file in a folder of its own, beside others. @returns its path */
+/** Writes a file and the files beside it into a new folder. @returns its path */
 function written(name: string, text: string, beside: Readonly<Record<string, string>> = {}): string {
   const own = join(folder, String(++files));
   mkdirSync(own);
@@ -173,7 +173,7 @@ describe("an .http file", () => {
   for (const [text, message, beside] of refused)
     test(message, () => expect(http(text, beside)).rejects.toThrow(message));
 
-  test("an environment that there is not is refused", () => {
+  test("an environment that does not exist is refused", () => {
     const file = written("a.http", "GET /a\n", { "http-client.env.json": '{"dev":{},"live":{}}' });
     expect(requestsIn(file, { environment: "prod" })).rejects.toThrow("has dev, live: choose one of them");
   });
@@ -190,7 +190,7 @@ GET /mine/{{$guid}}
 Authorization: Bearer {{token}}
 `;
 
-  test("values of other answers are asked of each server, once", async () => {
+  test("each server is asked once for values of other answers", async () => {
     const { requests, live } = await readRequests({ file: written("a.http", LOGIN) });
     expect(Object.keys(requests)).toEqual(["POST /login", "/mine/{{$guid}}"]);
     const asked: string[] = [];
@@ -204,7 +204,7 @@ Authorization: Bearer {{token}}
     expect(filled["/mine/{{$guid}}"]?.path).toMatch(/^\/mine\/[0-9a-f-]{36}$/);
   });
 
-  test("cookies of an answer are sent by the requests that refer to it, of another file as well", async () => {
+  test("requests that refer to an answer send its cookies, also if it is in another file", async () => {
     const text = "# @import login.http\n\n###\n# @ref login\nGET /mine\n";
     const { requests, live } = await readRequests({
       file: written("a.http", text, { "login.http": "# @name login\nPOST /login\n" }),
@@ -220,7 +220,7 @@ Authorization: Bearer {{token}}
     expect(Object.values(filled).map(short)).toEqual(["GET /mine cookie:a=1; b=2"]);
   });
 
-  test("scripts run if that is allowed", async () => {
+  test("scripts run only if the user allows it", async () => {
     const text = "GET /a\n\n> {% client.global.set('token', response.body.token); %}\n\n###\nGET /b\nx: {{token}}\n";
     const file = written("a.http", text);
     const { requests, live } = await readRequests({ file, allowScripts: true });
@@ -247,7 +247,7 @@ describe("a HAR", () => {
     ...(status !== null && { response: { status } }),
   });
 
-  test("the requests to the origin of most, that were answered with 2xx; a line says what is left out", async () => {
+  test("keeps requests with 2xx to the most frequent origin; a line says what is left out", async () => {
     const file = har([
       entry("GET", "http://other/first", 200),
       entry("GET", "http://a/x?y=1", 200),
@@ -361,13 +361,13 @@ describe("a HAR", () => {
   for (const [what, entries, expected] of recorded)
     test(what, async () => expect(await requestsIn(har(entries))).toEqual(expected));
 
-  test("it is known by what is in it", async () => {
+  test("it is recognized by its content", async () => {
     expect(await requestsIn(written("a.json", JSON.stringify({ log: { entries: [page("http://a/b")] } })))).toEqual([
       "GET /b",
     ]);
   });
 
-  test("a byte order mark is read; what is no HAR is one line", async () => {
+  test("a byte order mark is allowed; a file that is no HAR prints one line", async () => {
     const marked = written("b.har", `\uFEFF${JSON.stringify({ log: { entries: [entry("GET", "http://a/b", 200)] } })}`);
     expect(await requestsIn(marked)).toEqual(["GET /b"]);
     for (const text of ["{", "[]", "null", '{"entries":[]}', '{"log":{"entries":{"0":{}}}}'])
@@ -376,7 +376,7 @@ describe("a HAR", () => {
   });
 });
 
-test("--header is for requests of files as well, and for those that others need", async () => {
+test("--header also applies to requests of files, and to requests that others need", async () => {
   const headers = { x: "1" };
   const har = written("a.har", '{"log":{"entries":[{"request":{"method":"GET","url":"http://a/b"}}]}}');
   expect(await requestsIn(har, { headers })).toEqual(["GET /b x:1"]);
@@ -419,7 +419,7 @@ test("--header and --body", () => {
   );
 });
 
-test("our own names mean what is ours in our workloads only", () => {
+test("paths with our own names have our meaning only in our workloads", () => {
   expect(requestOf("POST /users")).toEqual({ method: "POST", path: "/users", headers: {} });
   expect(requestOf("POST /users", {}, "users").status).toBe(201);
   expect(requestOf("POST /tx", {}, "tpcb").body).toContain("aid");

@@ -17,7 +17,7 @@ test("a value is settled at once, a promise later", async () => {
   expect(await later).toBe(2);
 });
 
-test("client errors keep status and message; the cause of others is logged and not told", () => {
+test("client errors keep status and message; the cause of others goes only to the log", () => {
   const log = spyOn(console, "error").mockImplementation(() => {});
   expect(answerError(new HttpError(400, "bad size"))).toEqual({
     status: 400,

@@ -1,4 +1,4 @@
-/** Commits that cannot be checked out or started: what is said, and the remedy. */
+/** Commits that cannot be checked out or started: the error and the remedy. */
 import { expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -28,20 +28,20 @@ import { present, times } from "./values.ts";
 const RUNS = 2_000;
 const random = generateMersenne53Randomizer();
 
-/** The same every time. */
+/** Runs with reproducible random values. */
 function seeded<T>(seed: number, runs: number, run: (i: number) => T): T[] {
   random.seed(seed);
   jStat.setRandom(() => random.next());
   return times(runs, run);
 }
 
-/** Of 2,000 runs: a share of 5 % is known to ±1 %. */
+/** The share of runs with true. In 2,000 runs, a share of 5 % is known to ±1 %. */
 const share = (seed: number, run: (i: number) => boolean, runs = RUNS) =>
   seeded(seed, runs, run).filter(Boolean).length / runs;
 
 const zeros = (n: number) => times(n, () => 0);
 
-/** What targets cost in each restart. @param effects ln cost of each @param sdOf between restarts, ln scale */
+/** The cost of targets in each restart. @param effects ln cost of each @param sdOf between restarts, ln scale */
 const measure = (effects: readonly number[], restarts: number, sdOf: (i: number) => number): Measured[] =>
   effects.map((effect, i) => ({ name: `t${i}`, perRestart: times(restarts, () => effect + sdOf(i) * jStat.randn()) }));
 const simulate = (effects: readonly number[], restarts: number, sd: number): Comparison =>
@@ -50,7 +50,7 @@ const anyDifferent = ({ pairs }: Comparison) => pairs.some(({ state }) => state 
 
 const GRID = [2, 3, 5, 8, 12].flatMap((targets) => [3, 5, 10, 20].map((restarts) => [targets, restarts] as const));
 
-describe("runs of which each restart has one number per target", () => {
+describe("runs with one number per target and restart", () => {
   test.each([0.01, 0.05, 0.2])("spread %d: in 95 % of runs every interval covers the true ratio", (sd) => {
     const cells = GRID.map(([targets, restarts]) =>
       share(sd * 1e3, () => {
@@ -66,7 +66,7 @@ describe("runs of which each restart has one number per target", () => {
     expect(mean(cells)).toBeWithin(0.94, 0.97);
   });
 
-  test("without a difference 5 % of runs call one, at most", () => {
+  test("without a difference, at most 5 % of runs report one", () => {
     const cells = GRID.map(([targets, restarts]) =>
       share(1, () => anyDifferent(simulate(zeros(targets), restarts, 0.05))),
     );
@@ -76,7 +76,7 @@ describe("runs of which each restart has one number per target", () => {
 
   test("the smallest visible difference is seen in 80 % of runs", () => {
     const cells = GRID.map(([targets, restarts]) => {
-      // What is reported follows the spread found; here it is wanted at the true one.
+      // A report uses the spread that it finds; this test uses the true spread.
       const factors = seeded(2, 200, () => {
         const found = simulate(zeros(targets), restarts, 0.05);
         return Math.log1p(found.smallestVisible) / Math.log1p(smallestVisible(found.spread, targets, restarts));
@@ -88,12 +88,12 @@ describe("runs of which each restart has one number per target", () => {
     expect(Math.max(...cells)).toBeLessThan(0.9);
   });
 
-  test("the spread is that of restarts", () => {
+  test("the spread is the spread of restarts", () => {
     const found = seeded(5, RUNS, () => simulate(zeros(5), 10, 0.02).spread ** 2);
     expect(mean(found)).toBeCloseTo(0.02 ** 2, 5);
   });
 
-  test("one target three times as noisy as nine others: 7 % of runs call a difference that is none, at most", () => {
+  test("one target three times as noisy as nine others: at most 7 % of runs report a false difference", () => {
     const cells = [5, 10].map((restarts) =>
       share(4, () => anyDifferent(present(compare(measure(zeros(10), restarts, (i) => (i === 0 ? 0.045 : 0.015)))))),
     );
@@ -101,16 +101,16 @@ describe("runs of which each restart has one number per target", () => {
   });
 });
 
-describe("runs of windows, of which some are hit by bursts, on a host that is now fast, now slow", () => {
+describe("runs of windows, some with bursts, on a host whose speed varies", () => {
   const ROUNDS = 8;
-  /** As on two noisy cores: of a restart, and of a window. */
+  /** Standard deviations of a restart and of a window on two noisy cores, ln scale. */
   const [RESTART, WINDOW] = [0.023, 0.08];
 
   /** @param effects ln cost of each @param drift added to the ln cost from the second half of the rounds on */
   function windowsLike(effects: readonly number[], restarts: number, drift: (i: number) => number = () => 0): Window[] {
     return times(restarts, (r) => {
       const levels = effects.map((effect) => effect + RESTART * jStat.randn());
-      // What slows one server down by a tenth slows another down by 9 or 11 %.
+      // If the host slows one server down by 10 %, it slows another down by 9 to 11 %.
       const feels = effects.map(() => 0.9 + 0.2 * random.next());
       return times(ROUNDS, (n) => {
         const host = 0.2 * Math.abs(jStat.randn());
@@ -129,11 +129,11 @@ describe("runs of windows, of which some are hit by bursts, on a host that is no
   const compared = (effects: readonly number[], restarts: number) =>
     present(compare(measuredIn(windowsLike(effects, restarts)).measured));
 
-  test.each([3, 5, 10])("ten equal servers, %d restarts: at most 5 % of runs call a difference", (restarts) => {
+  test.each([3, 5, 10])("ten equal servers, %d restarts: at most 5 % of runs report a difference", (restarts) => {
     expect(share(17, () => anyDifferent(compared(zeros(10), restarts)), 1_000)).toBeLessThan(0.065);
   });
 
-  test("what is said to be detectable is detected in 80 % of runs", () => {
+  test("the difference that is reported as detectable is detected in 80 % of runs", () => {
     const visible = mean(seeded(18, 200, () => Math.log1p(compared(zeros(10), 5).smallestVisible)));
     const seen = share(19, () => compared([visible, ...zeros(9)], 5).pairs[0]?.state === "different", 1_000);
     expect(seen).toBeWithin(0.74, 0.88);
@@ -156,7 +156,7 @@ describe("runs of windows, of which some are hit by bursts, on a host that is no
 });
 
 describe("a cost that changes while it is measured", () => {
-  /** As medians of halves of a restart's rounds vary. */
+  /** Standard deviation of the medians of halves of a restart's rounds, ln scale. */
   const NOISE = 0.05;
   const changes = (restarts: number, ofFirst: (restart: number) => number) =>
     new Map(times(11, (i) => [`t${i}`, times(restarts, (j) => (i === 0 ? ofFirst(j) : 0) + NOISE * jStat.randn())]));
@@ -173,12 +173,12 @@ describe("a cost that changes while it is measured", () => {
     expect(found.filter((names) => names.some((name) => name !== "t0")).length / RUNS).toBeLessThan(0.06);
   });
 
-  test("one that does not is called changing in 1 % of tables, at most", () => {
+  test("is reported in at most 1 % of tables if it does not change", () => {
     for (const restarts of [2, 4, 16])
       expect(changing(0, restarts).filter((names) => names.length > 0).length / RUNS).toBeLessThan(0.015);
   });
 
-  test("needs two restarts in which it was seen", () => {
+  test("needs two restarts with measurements", () => {
     const [once, twice] = [[0.1], [0.1, 0.2]];
     expect(drifts(new Map([["a", once]])).size).toBe(0);
     const seen = drifts(new Map(Object.entries({ a: once, b: twice })));
@@ -199,7 +199,7 @@ describe("means of one value per target and restart", () => {
   };
 
   test.each([3, 4, 16])(
-    "%d restarts: 95 % of intervals hold the truth, whether the host's speed is common or not",
+    "%d restarts: 95 % of intervals contain the true value, whether the host's speed is common or not",
     (restarts) => {
       expect(cover(12, 0, () => 0.1, restarts)).toBeWithin(0.94, 0.985);
       expect(cover(13, 0.1, () => 0.05, restarts)).toBeWithin(0.93, 0.985);
@@ -207,7 +207,7 @@ describe("means of one value per target and restart", () => {
     },
   );
 
-  test("are narrower than each by itself", () => {
+  test("have narrower intervals than each target alone", () => {
     const rows = seeded(15, 10, () => times(4, () => Math.exp(0.1 * jStat.randn())));
     const width = ({ low, high }: { low: number; high: number }) => Math.log(high / low);
     const alone = mean(rows.map((values) => width(meanInterval(values))));
@@ -215,7 +215,7 @@ describe("means of one value per target and restart", () => {
   });
 });
 
-test("two runs that differ as their restarts predict have a ratio of 1, others say by how much they vary more", () => {
+test("two runs that differ as their restarts predict have a ratio of 1, others show how much more they vary", () => {
   const between = (sd: number) =>
     seeded(21, RUNS, () => {
       const run = (restarts: number) =>
@@ -234,7 +234,7 @@ test("two runs that differ as their restarts predict have a ratio of 1, others s
   expect(more.filter(({ ratio }) => ratio.low > 1).length / RUNS).toBe(1);
 });
 
-test("what choices cost in eight tables without a difference: 5 % of runs call any of it one, at most", () => {
+test("choices in eight tables without a difference: at most 5 % of runs report any difference", () => {
   const rows = SERVERS.map((name) => {
     const [runtime, framework] = name.split("-");
     const driver = runtime === "bun" ? "bun:sqlite" : "better-sqlite3";
@@ -250,16 +250,16 @@ test("what choices cost in eight tables without a difference: 5 % of runs call a
   const runs = seeded(22, RUNS, run);
   expect(runs[0]).toHaveLength(8 * 5); // bun ÷ node, and four frameworks ÷ raw
   const wrong = runs.filter((effects) => effects.some(({ cpu }) => stateOf(present(cpu)) === "different"));
-  // Frameworks are looked at on each runtime as well, which are not independent of both together.
+  // Frameworks are also compared on each runtime, which is not independent of the comparison on both.
   expect(wrong.length / RUNS).toBeWithin(0.002, 0.05);
 });
 
 describe("a gate: a head, a base and its copy, restart after restart", () => {
-  /** As seen on several machines: what restarts vary by at each endpoint. */
+  /** Standard deviations between restarts at each endpoint, as on several machines; ln scale. */
   const SPREADS = [0.014, 0.039, 0.02, 0.03, 0.025];
   const sides = { first: "head", second: "base", copy: "copy" };
 
-  /** What a gate says at its looks. @param slower ln cost of head ÷ base at the first endpoint; 0 at the others */
+  /** The verdict of a gate. @param slower ln cost of head ÷ base at the first endpoint; 0 at the others */
   function verdictOf(slower: number, endpoints: number, restarts: number, limit: number): string {
     const scenarios = times(endpoints, (e) => ({ name: `/${e}` }) as Scenario);
     const windows: Window[] = [];

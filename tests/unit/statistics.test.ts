@@ -48,7 +48,7 @@ test.each([
 });
 
 describe("a comparison", () => {
-  test("without noise gives the ratios back, whatever a restart did to all", () => {
+  test("without noise returns the exact ratios, whatever a restart does to all", () => {
     const host = [0, 0.3];
     const costs = { a: Math.log(2), b: 0, c: Math.log(1.1) };
     const all = Object.entries(costs).map(([name, ln]) => ({ name, perRestart: host.map((by) => ln + by) }));
@@ -73,7 +73,7 @@ describe("a comparison", () => {
     b: [0.03, 0.03, 0.01, 0.01],
   });
 
-  test("a chain of three, of which only the ends are different", () => {
+  test("a chain of three, where only the ends are different", () => {
     const { standings, pairs, spread, smallestVisible } = present(compare(chain));
     expect(standings.map(({ name, groups }) => [name, groups])).toEqual([
       ["a", "a"],
@@ -91,7 +91,7 @@ describe("a comparison", () => {
     expect(smallestVisible).toBeCloseTo(Math.expm1(0.02505 + (0.906 * 0.011547) / Math.SQRT2), 4); // t(0.8, 6) = 0.906
   });
 
-  test("a target that is warming has no letter, and is different from none", () => {
+  test("a target that is warming up has no letter, and differs from no other", () => {
     const { standings, pairs } = present(compare(chain, new Set(["a"])));
     expect(standings.map(({ name, groups, first }) => [name, groups, first])).toEqual([
       ["a", "", false],
@@ -102,7 +102,7 @@ describe("a comparison", () => {
     expect(pairs[0]?.ratio).toEqual(compare(chain)?.pairs[0]?.ratio as never);
   });
 
-  test("takes two targets and two restarts", () => {
+  test("requires two targets and two restarts", () => {
     expect(compare(measured({ a: [1], b: [2] }))).toBeNull();
     expect(compare(measured({ a: [1, 1] }))).toBeNull();
     expect(compare([])).toBeNull();
@@ -118,7 +118,7 @@ describe("a comparison", () => {
     expect(of(0.05).upper).toBeCloseTo(of(0.1).ratio.high, 9);
     expect(of(0.05 / 20).ratio.high).toBeGreaterThan(high);
     expect(of(0.05).smallestVisible).toBeGreaterThan(high / estimate - 1);
-    // Known from more tables, it is narrower.
+    // The interval is narrower if more tables give the spread.
     expect(contrast(both, { a: 1, b: -1 }, spreadOver([both, both]), 0.05).ratio.high).toBeLessThan(high);
   });
 
@@ -133,7 +133,7 @@ describe("a comparison", () => {
 });
 
 describe("means", () => {
-  test("and proportions are those of R", () => {
+  test("and proportions have the values of R", () => {
     const { estimate, low, high } = meanInterval([1, 2, 3, 4, 5].map(Math.exp));
     expect([estimate, low, high].map(Math.log)).toEqual(Object.values(interval(3, 1.0368, 4.9632)));
     expect(meanInterval([1, 10, 100])).toEqual(interval(10, 0.0328, 3049, -1));
@@ -143,8 +143,8 @@ describe("means", () => {
     expect(proportionInterval(10, 10)).toEqual(interval(1, 0.6915, 1));
   });
 
-  test("of one value per target and restart go by the number of the restart; fewer than three have no interval", () => {
-    // The host made restart 7 twice as dear for all.
+  test("of one value per target and restart match values by restart number; fewer than three have no interval", () => {
+    // The host made restart 7 twice as expensive for all.
     const rows = [
       { 2: 10, 7: 20, 9: 10.2, 11: 9.9 },
       { 2: 10.1, 7: 20.2, 9: 10, 11: 9.8 },
@@ -164,14 +164,14 @@ describe("means", () => {
     expect(pooledMeans([])).toEqual([]);
   });
 
-  test("looks share the error rate, most of which is kept for the last", () => {
+  test("looks share the error rate; the last look gets most of it", () => {
     const shares = times(40, (i) => shareOf(i, false)).filter((share) => share > 0);
     expect(shares).toHaveLength(6);
     expect(shares.reduce((sum, share) => sum + share, shareOf(7, true))).toBeCloseTo(1, 9);
   });
 });
 
-test("polish finds the levels of rows and columns, whatever single cells are", () => {
+test("polish finds the levels of rows and columns, even if single cells are outliers", () => {
   const [rows, columns] = [
     [1, 2, 4, 8],
     [0, 0.5, -0.5, 3, -3],
@@ -209,7 +209,7 @@ describe("two runs", () => {
     expect(tables.ratio.low).toBeGreaterThan(ratio.low);
   });
 
-  test("are compared by the targets that both have, two at least", () => {
+  test("are compared by the targets that both have, at least two", () => {
     const more = run([0.01, 0, -0.01, 5], 0.02, 16);
     expect(betweenRuns([[before, more]])?.ratio.estimate).toBe(present(betweenRuns([[before, after]])).ratio.estimate);
     expect(betweenRuns([[before, run([0.01], 0.02, 16)]])).toBeNull();
@@ -220,7 +220,7 @@ describe("two runs", () => {
 describe("windows", () => {
   const US = { a: 10, b: 20, c: 15 };
   const ROUNDS = 6;
-  /** The host's speed differs from round to round, for all alike. */
+  /** The host's speed differs from round to round, equally for all servers. */
   const host = (restart: number, round: number) => 1 + ((restart * 3 + round * 5) % 7) / 5;
   const usual = (restart: number) => Math.exp(median(times(ROUNDS, (n) => Math.log(host(restart, n)))));
   const windowsOf = (restarts: number, change: (window: Window) => Partial<Window> = () => ({})): Window[] =>
@@ -238,7 +238,7 @@ describe("windows", () => {
   const mid = mean(Object.values(US).map(Math.log));
   const relative = Object.values(US).map((us) => expect.closeTo(Math.log(us) - mid, 9) as unknown as number);
 
-  test("what the host does to a round cancels exactly", () => {
+  test("the host's effect on a round cancels exactly", () => {
     const { restarts, measured, common, changes } = layoutOf(windowsOf(3), costOf);
     expect(restarts).toEqual([1, 2, 3]);
     expect(measured).toEqual(
@@ -284,7 +284,7 @@ describe("windows", () => {
       ["a", "c"],
       [3, 3],
     ]);
-    // What is not known of one window is not known of its round; of none, of the server.
+    // If one window lacks a value, its round lacks it; if all windows lack it, the server lacks it.
     expect(names(windowsOf(2, ({ name }) => (name === "b" ? { cpuUs: null } : {})))[1]).toEqual(["a", "c"]);
     const layout = layoutOf(
       windowsOf(2, ({ name, round }) => (name === "b" && round < 3 ? { requests: 0 } : {})),
@@ -294,7 +294,7 @@ describe("windows", () => {
     expect(names([])).toEqual([[], [], []]);
   });
 
-  test("rounds before servers stopped to change do not count", () => {
+  test("rounds before servers stop changing do not count", () => {
     const cold = windowsOf(2, ({ round, name, cpuUs }) =>
       round <= 2 ? { counts: 0, ...(name === "a" && { cpuUs: 9 * (cpuUs as number) }) } : {},
     );
@@ -306,7 +306,7 @@ describe("windows", () => {
     );
   });
 
-  test("how much a server changed from the first half of its rounds to the second, restart by restart", () => {
+  test("how much a server changes from the first half of its rounds to the second, restart by restart", () => {
     const rising = windowsOf(3, ({ name, round, restart, cpuUs }) =>
       name === "b" && round > 3 && restart > 1 ? { cpuUs: 1.2 * (cpuUs as number) } : {},
     );
@@ -315,7 +315,7 @@ describe("windows", () => {
     );
   });
 
-  test("cost and rate are not known of a window without them", () => {
+  test("a window without requests has no cost and no rate, one without CPU time has no cost", () => {
     const [window] = windowsOf(1) as [Window];
     expect([costOf(window), rateOf(window)]).toEqual([expect.closeTo(10 * host(0, 0), 9), expect.any(Number)] as never);
     expect(costOf({ ...window, cpuUs: null })).toBeNull();

@@ -4,7 +4,7 @@ import { type ErrorAnswer, notFound } from "shared/errors.ts";
 import { LIMITS } from "shared/limits.ts";
 
 declare global {
-  /** What server.ts mounts: handlers are bundled, so they share no modules with it. */
+  /** Set by server.ts, because Next bundles handlers and so they share no modules with server.ts. */
   var mounted: {
     /** By method and path. */
     readonly routes: ReadonlyMap<string, Route>;
@@ -14,7 +14,7 @@ declare global {
 
 type Handler = (request: Request, context: { params: Promise<unknown> }) => Promise<Response>;
 
-/** @returns a handler of each method; those that a path does not have Next alone would answer with 405. */
+/** @returns a handler for every method, because Next would answer 405 to a method without a handler. */
 export const mount = (path: string) => ({
   DELETE: handler(`DELETE ${path}`),
   GET: handler(`GET ${path}`), // and HEAD
@@ -42,7 +42,7 @@ function handler(name: string): Handler {
   };
 }
 
-/** What is too large is read to its end all the same: to cancel it would close the connection before the answer. */
+/** Reads to the end even if the body is too large, because cancelling would close the connection before the answer. */
 async function readBody({ headers, body }: Request): Promise<unknown> {
   checkHeaders((name) => headers.get(name));
   const parts: Uint8Array[] = [];

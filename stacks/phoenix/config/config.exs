@@ -1,6 +1,6 @@
 import Config
 
-# Only what breaks is logged, on stderr.
+# Logs only errors, on stderr.
 config :logger, level: :error
 config :logger, :default_handler, config: [type: :standard_error]
 
@@ -17,7 +17,7 @@ config :benchmark, BenchmarkWeb.Endpoint,
 
 alias Benchmark.{Contents, People}
 
-# A request waits for a connection: by default DBConnection answers with an error after 50 ms in the queue.
+# A request may wait for a connection; by default DBConnection answers with an error after 50 ms in the queue.
 for repo <- [Contents.SqliteRepo, Contents.PostgresRepo] do
   config :benchmark, repo, queue_target: 2_000, queue_interval: 2_000, log: false, priv: "priv/repo"
 end

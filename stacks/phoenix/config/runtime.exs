@@ -1,6 +1,6 @@
 import Config
 
-# An empty variable is one that is not set.
+# An empty variable counts as not set.
 text = fn name, default ->
   case System.get_env(name, "") do
     "" -> default

@@ -1,5 +1,5 @@
 defmodule BenchmarkWeb do
-  @moduledoc "What controllers have in common: `use BenchmarkWeb, :controller`."
+  @moduledoc "The imports of all controllers: `use BenchmarkWeb, :controller`."
 
   def controller do
     quote do

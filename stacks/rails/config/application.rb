@@ -19,18 +19,18 @@ module HttpBenchmark
     config.public_file_server.enabled = false
     config.active_support.deprecation = :notify
 
-    # Nothing is logged per request.
+    # Logs nothing per request.
     config.log_level = :error
     config.logger = ActiveSupport::Logger.new($stderr)
 
-    # Only content-length and content-type are sent.
+    # Sends only content-length and content-type.
     config.action_dispatch.default_headers = {}
     config.middleware.delete Rack::Runtime
     config.middleware.delete ActionDispatch::RequestId
     config.middleware.delete Rack::ConditionalGet
     config.middleware.swap Rack::ETag, Rack::ContentLength
 
-    # JsonExceptions logs what is the server's fault; DebugExceptions would log each 404.
+    # JsonExceptions logs errors of the server; DebugExceptions would log each 404.
     config.middleware.delete ActionDispatch::DebugExceptions
     config.exceptions_app = JsonExceptions.new
     config.action_dispatch.rescue_responses.merge!(
@@ -38,14 +38,14 @@ module HttpBenchmark
       "ActiveRecord::RecordNotUnique" => :conflict
     )
 
-    # A body has no other fields than those that are described, and the arrays in it stay as they are.
+    # Refuses a body with unknown fields, and does not change the arrays in a body.
     config.action_controller.action_on_unpermitted_parameters = :raise
     config.action_dispatch.perform_deep_munge = false
 
     # The tables are person5, person30, content and user.
     config.active_record.pluralize_table_names = false
 
-    # Rails asks for one. It signs nothing: there are neither cookies nor sessions.
+    # Rails requires a key. It signs nothing, because there are neither cookies nor sessions.
     config.secret_key_base = SecureRandom.hex(64)
 
     config.after_initialize { Person.check }

@@ -13,7 +13,7 @@ port Settings::PORT, Settings::HOST
 threads Settings::THREADS, Settings::THREADS
 persistent_timeout 10
 
-# SIGTERM is how the server is told to end: that is no error. Answers that are not ready in time are given up.
+# SIGTERM is the usual way to stop the server, so it is no error. After 4 s Puma cuts the requests in flight.
 raise_exception_on_sigterm false
 force_shutdown_after 4
 

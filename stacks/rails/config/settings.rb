@@ -1,4 +1,4 @@
-# What environment variables set. A mistake ends the program with one line.
+# All settings; each comes from an environment variable. A mistake ends the program with one line.
 module Settings
   # An integer from 1 to `most`.
   def self.integer(name, default, most)
@@ -8,7 +8,7 @@ module Settings
     abort "#{name} is \"#{text}\": set it to an integer from 1 to #{most}"
   end
 
-  # One of the choices, of which the first is the default; `where` says what they depend on.
+  # One of the choices; the first is the default. The error contains `where`, which says what the choices depend on.
   def self.one_of(name, choices, where = "")
     value = text(name, choices.first)
     return value if choices.include?(value)
@@ -29,7 +29,7 @@ module Settings
   DB_FILE = text("DB_FILE", "data.db")
   abort "no database at \"#{DB_FILE}\": make it with: bun createdb.ts --file #{DB_FILE}" unless File.exist?(DB_FILE)
 
-  # nil is sqlite, opened at the first request that needs it.
+  # nil means sqlite, and the first request that needs it opens it.
   STORE = text("STORE", "").empty? ? nil : one_of("STORE", %w[sqlite], " on ruby")
   CONTENT_FILE = text("CONTENT_FILE", "content.db")
   IN_MEMORY = CONTENT_FILE == ":memory:"
@@ -40,6 +40,6 @@ module Settings
     abort "WORKERS is #{WORKERS}, and each would have a memory of its own: set CONTENT_FILE to a file that they share"
   end
 
-  # Threads of each process, each with a connection to the database of rows.
+  # Threads of each process. Each thread has a connection to DB_FILE.
   THREADS = 5
 end

@@ -4,7 +4,7 @@ import { integer } from "../../../shared/input.ts";
 import { MAX_SIZE, type Table } from "../../../shared/people.ts";
 import type { People } from "../../../shared/stores/people.ts";
 
-/** What server.ts has opened, for loaders. */
+/** The objects that server.ts opens and loaders use. */
 export interface Opened {
   readonly people: People;
   readonly identity: () => Promise<object>;
@@ -12,7 +12,7 @@ export interface Opened {
 
 export const opened = createContext<Opened>();
 
-/** Without its length given, a Response would be sent in chunks. */
+/** Sets content-length, because React Router sends a Response without it in chunks. */
 function respond(body: string, type: string, status = 200): Response {
   const headers = { "content-type": type, "content-length": String(Buffer.byteLength(body)) };
   return new Response(body, { status, headers });

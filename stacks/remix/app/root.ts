@@ -1,2 +1,2 @@
-/** There are no pages: each route answers itself. */
+/** There are no pages; each route has its own answer. */
 export { Outlet as default } from "react-router";

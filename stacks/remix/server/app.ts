@@ -1,4 +1,4 @@
-/** React Router behind Express, as in its template node-custom-server. */
+/** React Router behind Express, as in React Router's template node-custom-server. */
 
 import * as build from "virtual:react-router/server-build";
 import { createRequestHandler } from "@react-router/express";
@@ -7,7 +7,7 @@ import { RouterContextProvider } from "react-router";
 import { answerError, notFound } from "../../../shared/errors.ts";
 import { type Opened, opened } from "../app/answers.ts";
 
-/** React Router answers OPTIONS as GET, and other methods with 405. */
+/** Answers 404, because React Router answers OPTIONS as GET, and other methods with 405. */
 const refuse: RequestHandler = ({ method }, _response, next) => {
   if (method !== "GET" && method !== "HEAD") throw notFound;
   next();
@@ -18,10 +18,10 @@ const onError: ErrorRequestHandler = (error, _request, response, _next) => {
   response.status(status).json(body);
 };
 
-/** @param value what loaders get from their context */
+/** @param value loaders get it from their context */
 export function appOf(value: Opened): Express {
   const handler = createRequestHandler({
-    build, // a function, as in the template, would be asked at each request, and all routes be made again
+    build, // with a function, as in the template, React Router rebuilds all routes at each request
     getLoadContext() {
       const context = new RouterContextProvider();
       context.set(opened, value);

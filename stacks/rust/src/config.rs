@@ -3,29 +3,29 @@ use std::{env, fmt::Display, ops::RangeInclusive};
 use anyhow::{anyhow, bail};
 use strum::{IntoStaticStr, VariantArray};
 
-/// Everything that is set from outside, by environment variables. A mistake in one is told in one line.
+/// All settings; each comes from an environment variable. The error for a mistake is one line.
 pub struct Config {
-    /// The name of the server, which is that of its binary.
+    /// The name of the server and of its binary.
     pub server: &'static str,
     pub host: String,
     pub port: u16,
     pub db_file: String,
     pub driver: Driver,
-    /// What answers /tx.
+    /// The database of /tx.
     pub postgres: Option<PostgresConfig>,
 }
 
 pub struct PostgresConfig {
     pub client: Client,
     pub url: String,
-    /// Most connections at a time.
+    /// Most connections open at once.
     pub pool: u16,
     /// Whether statements are prepared on the server, once per connection.
     pub prepare: bool,
     pub tx: Tx,
 }
 
-/// What reads SQLite. Of all choices the first is the default.
+/// The SQLite driver. In this and the next enums the first value is the default.
 #[derive(Clone, Copy, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "kebab-case")]
 pub enum Driver {
@@ -40,7 +40,7 @@ enum Store {
     Postgres,
 }
 
-/// What talks to Postgres, by the name of its package.
+/// The Postgres client, by the name of its package.
 #[derive(Clone, Copy, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "kebab-case")]
 pub enum Client {
@@ -48,7 +48,7 @@ pub enum Client {
     TokioPostgres,
 }
 
-/// How a transaction is asked for: by seven round trips, or by one.
+/// How a transaction runs: in seven round trips, or in one.
 #[derive(Clone, Copy, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "kebab-case")]
 pub enum Tx {
@@ -100,7 +100,7 @@ fn integer(name: &str, otherwise: &str, range: RangeInclusive<u16>) -> anyhow::R
     value.ok_or_else(|| mistake(name, &text, format_args!("set it to an integer from {least} to {most}")))
 }
 
-/// `place` says where these are the choices.
+/// The error contains `place`, which says what the choices depend on.
 fn one_of<T: Copy + Into<&'static str> + VariantArray>(name: &str, place: &str) -> anyhow::Result<T> {
     let names: Vec<&str> = T::VARIANTS.iter().map(|choice| (*choice).into()).collect();
     let text = variable(name, names[0]);

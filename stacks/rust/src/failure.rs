@@ -4,17 +4,17 @@ use rocket::response::Responder;
 use serde::Serialize;
 use strum::Display;
 
-/// Why a request is not answered with 2xx.
+/// Why the answer to a request is not 2xx.
 #[derive(Debug, Display)]
 pub enum Failure {
-    /// The request is at fault: the status of the answer, and what is wrong.
+    /// The request is wrong: the status of the answer, and what is wrong.
     Refused(u16, String),
     NotFound,
     /// The same request may succeed a little later.
     Unavailable,
-    /// Postgres undid the transaction because of a conflict with others.
+    /// Postgres rolled the transaction back because of a conflict.
     RolledBack,
-    /// There are no tables of pgbench.
+    /// The database has no tables of pgbench.
     NoTables,
     Internal(anyhow::Error),
 }
@@ -26,7 +26,7 @@ pub struct ErrorBody {
 }
 
 impl Failure {
-    /// Of a body that serde cannot read: 422 if it is JSON.
+    /// The failure for a body that serde cannot read: 422 if it is JSON, otherwise 400.
     pub fn body(error: &serde_json::Error) -> Self {
         Self::Refused(if error.is_data() { 422 } else { 400 }, error.to_string())
     }
@@ -45,7 +45,7 @@ impl Failure {
         (self.status() == 503).then_some("1")
     }
 
-    /// What a client is told. What only the operator can mend goes to stderr.
+    /// The body for the client. A cause that only the operator can fix goes to stderr.
     pub fn answer(&self) -> ErrorBody {
         let error = match self {
             Self::Refused(_, reason) => reason.clone(),

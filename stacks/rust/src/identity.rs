@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::Config;
 
-/// What `GET /` answers: what this server is and what it has used.
+/// The answer to `GET /`: versions and settings of this server, its CPU time and its memory.
 pub struct Identity {
     fixed: Value,
     started: Instant,

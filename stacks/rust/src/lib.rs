@@ -1,4 +1,4 @@
-//! What the four servers share: everything but the routes.
+//! The code that the four servers share: everything except the routes.
 
 mod config;
 mod failure;
@@ -22,13 +22,13 @@ pub use serve::serve;
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
-/// What every server grants a client, as in shared/limits.ts; each server sets those that its framework has an option for.
+/// Limits on clients, as in shared/limits.ts; each server sets the limits for which its framework has an option.
 pub mod limits {
     use std::time::Duration;
 
     pub const HEADER_BYTES: usize = 16_384;
     pub const BODY_BYTES: usize = 102_400;
-    /// From the end of an answer, or the connection's start, to the end of the next request's headers.
+    /// From the end of an answer, or the start of the connection, to the end of the next request's headers.
     pub const HEADERS: Duration = Duration::from_secs(10);
     pub const REQUEST: Duration = Duration::from_secs(30);
     pub const IDLE: Duration = Duration::from_secs(10);
@@ -49,7 +49,7 @@ struct Hi<'a> {
     name: &'a str,
 }
 
-/// What the handlers of all routes do; a server only mounts them.
+/// The handlers of all routes; each server only mounts them.
 pub struct App {
     people: people::People,
     postgres: Option<postgres::Postgres>,
@@ -75,7 +75,7 @@ impl App {
         Ok(Hi { name: "Ben" }.render()?)
     }
 
-    /// Rows of a table, as many as the last segment of the path says.
+    /// Random rows of a table; `size` is the last segment of the path.
     pub async fn random_rows<T: Table>(&self, size: &str) -> Result<Vec<T>, Failure> {
         Ok(self.people.random_rows(people::size(size)?).await?)
     }

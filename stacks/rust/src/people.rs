@@ -16,7 +16,7 @@ use crate::{Failure, config::Driver};
 /// Most rows that one request may ask for.
 const MAX_SIZE: usize = 500;
 
-/// As in shared/drivers/: what builds of SQLite set differently, and that nothing is written.
+/// As in shared/: settings that differ between builds of SQLite, and one that forbids writes.
 const PRAGMAS: [(&str, &str); 3] = [("cache_size", "-16000"), ("mmap_size", "0"), ("query_only", "1")];
 
 /// The ids of a table, without gaps.
@@ -28,7 +28,7 @@ pub struct People {
     pool: Pool,
 }
 
-/// As many connections as cores: queries wait for nothing but a core.
+/// One connection per core, because queries only use CPU time.
 enum Pool {
     Rusqlite(rusqlite::Pool),
     Sqlx(sqlx::Pool),
@@ -55,7 +55,7 @@ impl People {
         })
     }
 
-    /// Reads `size` rows, each by a query of its own with a random id.
+    /// Runs one query per row, each with a random id.
     pub async fn random_rows<T: Table>(&self, size: usize) -> anyhow::Result<Vec<T>> {
         match &self.pool {
             Pool::Rusqlite(pool) => rusqlite::random_rows(pool, T::ids(self), size).await,
@@ -71,7 +71,7 @@ fn ids<T: Table>(db: &Connection) -> anyhow::Result<Ids> {
     Ok(first..=last)
 }
 
-/// Reads an integer from 1 to 500 as it is usually written: without a sign or zeros before it.
+/// Reads an integer from 1 to 500 without a sign or leading zeros.
 pub fn size(text: &str) -> Result<usize, Failure> {
     let size = text.parse().ok().filter(|size| (1..=MAX_SIZE).contains(size) && !text.starts_with(['0', '+']));
     let quoted = serde_json::Value::from(text);

@@ -1,4 +1,4 @@
-//! pgbench's transaction, as shared/tpcb/ has it.
+//! pgbench's transaction, as in shared/tpcb/.
 
 mod sqlx_postgres;
 mod tokio_postgres;
@@ -15,7 +15,7 @@ use crate::{
     config::{Client, PostgresConfig},
 };
 
-/// The five statements of pgbench's own script, and a function of all that createdb.ts makes.
+/// The five statements of pgbench's own script, and a function of createdb.ts that runs all of them.
 mod sql {
     pub const ACCOUNT: &str = "UPDATE pgbench_accounts SET abalance = abalance + $1 WHERE aid = $2";
     pub const BALANCE: &str = "SELECT abalance FROM pgbench_accounts WHERE aid = $1";
@@ -26,13 +26,13 @@ mod sql {
     pub const FUNCTION: &str = "SELECT tpcb($1, $2, $3, $4)";
 }
 
-/// How long a request waits for a connection, in which a new one must be made as well.
+/// How long a request waits for a connection, including the time to open a new one.
 const CONNECT: Duration = Duration::from_secs(2);
-/// How long a statement may take, after which Postgres itself gives it up.
+/// How long a statement may take before Postgres itself cancels it.
 const STATEMENT_TIMEOUT: (&str, &str) = ("statement_timeout", "5s");
 /// How long all attempts at a transaction may take.
 const ANSWER: Duration = Duration::from_secs(7);
-/// How often a transaction is tried if Postgres undoes it, and the longest pause before the second time; later ones are longer.
+/// How often a transaction is tried if Postgres rolls it back. Before attempt n + 1 it pauses at most n × PAUSE, at random.
 const ATTEMPTS: u32 = 5;
 const PAUSE: Duration = Duration::from_millis(5);
 
@@ -46,7 +46,7 @@ pub struct Transfer {
     delta: i32,
 }
 
-/// The answer: the balance of the account in the transaction.
+/// The answer: the new balance of the account.
 #[derive(Serialize)]
 pub struct Balance {
     abalance: i32,
@@ -58,7 +58,7 @@ pub enum Postgres {
 }
 
 impl Postgres {
-    /// Connects once, so that a mistake is known at the start.
+    /// Connects once, so that a mistake shows at the start.
     pub async fn open(config: &PostgresConfig) -> anyhow::Result<Self> {
         let opened = match config.client {
             Client::SqlxPostgres => SqlxPostgres::open(config).await.map(Self::Sqlx),
@@ -66,7 +66,7 @@ impl Postgres {
         };
         opened.map_err(|cause| {
             let url = without_user(&config.url);
-            let cause = format!("{cause:#}").replace('\n', " "); // a hint has a line of its own
+            let cause = format!("{cause:#}").replace('\n', " "); // a hint has its own line
             anyhow!("{url} cannot be used ({cause}): start Postgres, or fix DATABASE_URL")
         })
     }
@@ -99,7 +99,7 @@ impl Postgres {
     }
 }
 
-/// What a SQLSTATE (postgresql.org/docs/current/errcodes-appendix.html) means, None if it is no failure that a client is told.
+/// The failure for a SQLSTATE (postgresql.org/docs/current/errcodes-appendix.html); None for an internal error.
 fn failure_of(state: &str) -> Option<Failure> {
     let failure = match state {
         "40001" | "40P01" => Failure::RolledBack,

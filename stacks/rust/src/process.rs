@@ -1,4 +1,4 @@
-//! How a server starts and ends.
+//! Starts and stops a server.
 
 use std::{io::ErrorKind, process::ExitCode, time::Duration};
 
@@ -11,13 +11,13 @@ use tokio::{
 
 use crate::Config;
 
-/// How long requests in flight may take to end.
+/// How long requests in flight may take after `READ_TIME`.
 pub const GRACE: Duration = Duration::from_secs(4);
 
-/// Before it, so that requests which have arrived are read: a graceful shutdown closes connections that look idle.
+/// How long the server still reads requests after the signal, because a graceful shutdown closes connections that look idle.
 const READ_TIME: Duration = Duration::from_millis(500);
 
-/// Serves until the end. A mistake of whoever started the server is one line on stderr.
+/// Runs a server until it ends. Prints an error as one line on stderr.
 pub async fn run(serve: impl Future<Output = anyhow::Result<()>>) -> ExitCode {
     match serve.await {
         Ok(()) => ExitCode::SUCCESS,
@@ -38,7 +38,7 @@ pub async fn listen(Config { host, port, .. }: &Config) -> anyhow::Result<TcpLis
     })
 }
 
-/// Waits for SIGTERM or SIGINT. The process exits [`GRACE`] later at the latest.
+/// Waits for SIGTERM or SIGINT, then `READ_TIME`. The process exits at most [`GRACE`] later.
 pub async fn ended() {
     let mut terminate = signal(SignalKind::terminate()).expect("SIGTERM can be waited for");
     let mut interrupt = signal(SignalKind::interrupt()).expect("SIGINT can be waited for");

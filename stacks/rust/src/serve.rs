@@ -14,7 +14,7 @@ use tokio::{net::TcpListener, time::sleep};
 
 use crate::{ended, limits};
 
-/// Serves connections by hyper until the server is told to end, then until all of them have ended. axum's documentation
+/// Serves connections with hyper until the signal to stop, then waits until all connections have ended. axum's documentation
 /// recommends this instead of `axum::serve`, which has no settings.
 pub async fn serve<S, B>(listener: TcpListener, service: S)
 where
@@ -34,14 +34,14 @@ where
             accepted = listener.accept() => match accepted {
                 Ok((stream, _)) => stream,
                 Err(error) => {
-                    eprintln!("{error}"); // such as too many open files
+                    eprintln!("{error}"); // for example too many open files
                     sleep(Duration::from_secs(1)).await;
                     continue;
                 }
             },
             () = &mut ended => break,
         };
-        drop(stream.set_nodelay(true)); // fails if the client has gone away, as serving it does
+        drop(stream.set_nodelay(true)); // fails if the client has disconnected; serving it fails then too
         let connection = graceful.watch(http.serve_connection(TokioIo::new(stream), service.clone()));
         tokio::spawn(connection);
     }

@@ -1,16 +1,16 @@
 defmodule Benchmark.Application do
-  @moduledoc "Starts the repositories and the server, once what they need is found to be right."
+  @moduledoc "Checks the port and the databases, then starts the repositories and the server."
 
   use Application
 
   alias Benchmark.{Contents, People}
 
-  # A connection that seems idle is closed at once when the server stops, so it first reads what has arrived.
+  # The server first reads the requests that have arrived, because a stop closes connections that seem idle at once.
   @read_ms 500
 
   @impl true
   def start(_type, _args) do
-    # These log each connection that they lose or cannot make; the request that needs it is told.
+    # Off, because these log each connection that is lost or cannot be made; the request that needs it gets the error.
     for application <- [:db_connection, :ecto_sql, :postgrex], do: Logger.put_application_level(application, :none)
 
     with :ok <- check_port(Application.fetch_env!(:benchmark, BenchmarkWeb.Endpoint)[:http]),
@@ -26,14 +26,14 @@ defmodule Benchmark.Application do
     end
   end
 
-  # System.stop would unload each module, which takes seconds.
+  # Not System.stop, because it unloads each module, which takes seconds.
   defp stop do
     Process.sleep(@read_ms)
     Application.stop(:benchmark)
     System.halt(0)
   end
 
-  # Bandit would report in many lines that it cannot listen.
+  # Checks first, because Bandit prints many lines if it cannot listen.
   defp check_port(http) do
     case :gen_tcp.listen(http[:port], ip: http[:ip], reuseaddr: true) do
       {:ok, socket} -> :gen_tcp.close(socket)

@@ -1,7 +1,7 @@
 defmodule Benchmark.Contents do
   @moduledoc """
-  Content items and users, in SQLite or Postgres. Calls return `{:error, reason}` if they cannot be done: a changeset,
-  `:not_found`, `:full` or `:unavailable`.
+  Content items and users, in SQLite or Postgres. Calls that fail return `{:error, reason}`: a changeset, `:not_found`,
+  `:full` or `:unavailable`.
   """
 
   import Ecto.Query
@@ -9,7 +9,7 @@ defmodule Benchmark.Contents do
   alias Benchmark.Contents.{Content, PostgresRepo, User}
   alias Ecto.Changeset
 
-  # What a message of SQLite begins with, or an SQLSTATE: postgresql.org/docs/current/errcodes-appendix.html
+  # Beginnings of SQLite's messages, and of SQLSTATEs: postgresql.org/docs/current/errcodes-appendix.html
   @failures [
     full: ["database or disk is full", "53100"],
     unavailable: ["database is locked", "Database busy", "disk I/O error", "08", "53", "57014", "57P0"]
@@ -18,13 +18,13 @@ defmodule Benchmark.Contents do
   @doc "The repository that STORE names."
   def repo, do: Application.fetch_env!(:benchmark, :store)
 
-  @doc "Makes the tables that are missing. Returns `{:error, mistake}` if the database cannot be used."
+  @doc "Creates missing tables. Returns `{:error, mistake}` if the database cannot be used."
   def migrate(tries \\ 2) do
     {:ok, _, _} = Ecto.Migrator.with_repo(repo(), &Ecto.Migrator.run(&1, :up, all: true))
     :ok
   rescue
     DBConnection.ConnectionError -> cannot_be_used(repo().config(), "no connection")
-    # Of servers that start at once on an empty database, one may fail because another makes the same table.
+    # If several servers start at once on an empty database, one may fail because another creates the same table.
     error -> if tries > 1, do: migrate(tries - 1), else: cannot_be_used(repo().config(), Exception.message(error))
   end
 
@@ -43,7 +43,7 @@ defmodule Benchmark.Contents do
 
   def read(id), do: attempt(fn -> found([repo().get(Content, id)]) end)
 
-  @doc "Replaces all that a client can say of an item, by one statement."
+  @doc "Replaces all fields that a client can set, with one statement."
   def update(id, params) do
     with {:ok, content} <- params |> Content.changeset() |> Changeset.apply_action(:update) do
       changes = content |> Map.take(Content.fields()) |> Map.put(:updated_at, Content.now()) |> Map.to_list()

@@ -1,5 +1,5 @@
 defmodule Benchmark.Identity do
-  @moduledoc "The answer to GET /: what this server is and what it has used."
+  @moduledoc "The answer to GET /: versions and settings of this server, its CPU time and its memory."
 
   alias Benchmark.{Contents, People}
 

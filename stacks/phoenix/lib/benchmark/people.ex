@@ -1,12 +1,12 @@
 defmodule Benchmark.People do
-  @moduledoc "A read-only view of data.db, whose tables have ids without gaps."
+  @moduledoc "A read-only view of data.db. Its tables have ids without gaps."
 
   alias Benchmark.People.{Person30, Person5, Repo}
   alias Exqlite.Sqlite3
 
   @make "bun createdb.ts --file"
 
-  @doc "Reads `size` rows, each by a query of its own, ids uniform over the rows that exist."
+  @doc "Runs one query per row, each with a uniformly random id."
   def random_rows(schema, size) do
     %{^schema => first..last//1} = :persistent_term.get(__MODULE__)
     Repo.checkout(fn -> for _ <- 1..size, do: Repo.get!(schema, Enum.random(first..last)) end)
@@ -14,7 +14,7 @@ defmodule Benchmark.People do
 
   def sqlite_version, do: :persistent_term.get(__MODULE__).sqlite_version
 
-  @doc "Learns of the file what is needed to use it. Returns `{:error, mistake}` unless it is what createdb.ts writes."
+  @doc "Reads ids and version of the file. Returns `{:error, mistake}` if createdb.ts did not write it."
   def look do
     file = Repo.config()[:database]
 

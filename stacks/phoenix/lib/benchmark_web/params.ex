@@ -1,5 +1,5 @@
 defmodule BenchmarkWeb.Params do
-  @moduledoc "Reads what a client says. What is wrong is `{:error, {status, message}}`."
+  @moduledoc "Reads a client's input. Returns `{:error, {status, message}}` if it is wrong."
 
   import Plug.Conn
 
@@ -28,13 +28,13 @@ defmodule BenchmarkWeb.Params do
   defp shown(value), do: Jason.encode!(value)
 
   @doc """
-  A plug that assigns the body, which has to be a JSON object. Plug.Parsers would raise if it is none, and Bandit then
-  closes the connection.
+  A plug that assigns the body, which must be a JSON object. Not Plug.Parsers, because it raises for any other body, and
+  then Bandit closes the connection.
   """
   def read_json(conn, _options) do
     with [type] <- get_req_header(conn, "content-type"),
          {:ok, "application", "json", _} <- Plug.Conn.Utils.content_type(type),
-         # one byte more tells whether it is too large
+         # one byte more than allowed, to know if the body is too large
          {:ok, body, conn} when byte_size(body) <= @max_bytes <- read_body(conn, length: @max_bytes + 1) do
       case Jason.decode(body) do
         {:ok, %{} = object} -> assign(conn, :json, object)

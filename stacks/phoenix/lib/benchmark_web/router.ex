@@ -12,7 +12,7 @@ defmodule BenchmarkWeb.Router do
     put "/content/:id", ContentController, :update
     resources "/users", UserController, only: [:index, :create]
 
-    # Without a route Bandit would close the connection after the answer.
+    # Matches everything else, because Bandit closes the connection after an answer without a route.
     match :*, "/*path", FallbackController, :not_found
   end
 end

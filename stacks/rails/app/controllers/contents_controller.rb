@@ -10,7 +10,7 @@ class ContentsController < StoredController
     limit = integer(:limit, MAX_LIMIT, DEFAULT_LIMIT)
     after = params.fetch(:after, "").to_s
     check_ulid :after, after unless after.empty?
-    contents = Content.after(after).limit(limit + 1).to_a # one more tells whether there is a next page
+    contents = Content.after(after).limit(limit + 1).to_a # one more than the limit, to know if there is a next page
     items = contents.first(limit)
     render json: { items:, next: (items.last.id if contents.size > limit) }
   end
@@ -27,7 +27,7 @@ class ContentsController < StoredController
     render json: Content.replace(params[:id], draft)
   end
 
-  # `destroy` would read it first.
+  # Not Active Record's `destroy`, because it reads the item first.
   def destroy
     raise ActiveRecord::RecordNotFound if Content.delete(params[:id]).zero?
 
@@ -36,7 +36,7 @@ class ContentsController < StoredController
 
   private
 
-  # `data` is any JSON, for which strong parameters have no filter.
+  # Permits `data` by hand, because it is any JSON and strong parameters have no filter for that.
   def draft(*more)
     data = request.request_parameters.delete(:data)
     permit(:title, :body, :author, :status, *more).to_h.merge(data:)

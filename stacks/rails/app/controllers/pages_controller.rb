@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# ActionController::API has no templates.
+# Not an ActionController::API, because that has no templates.
 class PagesController < ActionController::Base
   def hi
     @name = "Ben"

@@ -13,7 +13,7 @@ class PeopleController < ApplicationController
 
   private
 
-  # As many rows as the path asks for, each by a query of its own, also where a row is drawn twice.
+  # Reads as many rows as the path asks for, with one query per row even if a row is drawn twice.
   def rows_of(model)
     size = integer(:size, MAX_SIZE)
     model.uncached { Array.new(size) { model.random } }

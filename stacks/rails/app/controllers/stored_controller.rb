@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# What uses the store.
+# The base of controllers that use the store.
 class StoredController < ApplicationController
   MAX_BYTES = 102_400
 
@@ -29,7 +29,7 @@ class StoredController < ApplicationController
     render json: { error: message }, status:
   end
 
-  # The fields of the body, of which each must be one of `names`.
+  # The fields of the body; each must be one of `names`.
   def permit(*names)
     ActionController::Parameters.new(request.request_parameters).permit(*names)
   end

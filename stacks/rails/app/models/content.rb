@@ -3,23 +3,23 @@
 class Content < ContentRecord
   STATUSES = %w[draft published archived].freeze
 
-  # The statement of the other servers. `update!` would send four: SELECT, BEGIN, UPDATE and COMMIT.
+  # The same statement as in the other servers. `update!` would send four: SELECT, BEGIN, UPDATE and COMMIT.
   UPDATE = <<~SQL
     UPDATE content SET title = :title, body = :body, author = :author, status = :status, data = :data, updated_at = :now
     WHERE id = :id RETURNING *
   SQL
 
-  # Any JSON, null too, as text.
+  # Any JSON, also null, stored as text.
   class JsonText < ActiveRecord::Type::Json
     def serialize(value)
       ActiveSupport::JSON.encode(value)
     end
   end
 
-  # Rails would write times in another form than the other servers.
+  # Off, because Rails would write times in another format than the other servers.
   self.record_timestamps = false
   before_create { self.created_at = self.updated_at = self.class.now }
-  before_create { data_will_change! } # or a nil, which is JSON's null, would not be written
+  before_create { data_will_change! } # otherwise Rails does not write nil, which is JSON's null
 
   attribute :id, default: -> { Ulid.generate }
   attribute :status, default: "draft"
@@ -33,7 +33,7 @@ class Content < ContentRecord
   scope :after, ->(id) { where(arel_table[:id].gt(id)).order(:id) }
 
   class << self
-    # Replaces what a client says of a content.
+    # Replaces the part of a content that the client sends.
     def replace(id, draft)
       content = new(draft.merge(id:)).tap(&:validate!)
       values = content.attributes.symbolize_keys.merge(data: content.data.to_json, now:)

@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
-# A row of what the content API keeps, in a database of its own.
+# A row of the content API, which has its own database.
 class ContentRecord < ApplicationRecord
   self.abstract_class = true
 
   connects_to database: { writing: :content }
 
-  # The tables of shared/stores/migrations.ts, and their number.
+  # The tables of shared/stores/migrations.ts, and how many migrations these are.
   SCHEMA = <<~SQL
     BEGIN IMMEDIATE;
     CREATE TABLE IF NOT EXISTS content (
@@ -19,7 +19,7 @@ class ContentRecord < ApplicationRecord
   SQL
 
   class << self
-    # Lends this thread the connection for the block only, because others wait for it.
+    # Lends this thread the connection only for the block, because other threads wait for it.
     def lend
       connection_pool.with_connection do |connection|
         connection.raw_connection.execute_batch(SCHEMA) unless @prepared

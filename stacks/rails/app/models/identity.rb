@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# What this server is and what all its processes have used.
+# Versions and settings of this server; CPU time and memory of all its processes.
 module Identity
   STARTED = Process.clock_gettime(Process::CLOCK_MONOTONIC) # before Puma forks
 
@@ -24,7 +24,7 @@ module Identity
 
     private
 
-    # This process, or Puma's supervisor and its workers, of which this is one.
+    # This process; with several workers, Puma's supervisor and all workers.
     def pids
       return [Process.pid] if Settings::WORKERS == 1
 
@@ -32,7 +32,7 @@ module Identity
       [supervisor, *File.read("/proc/#{supervisor}/task/#{supervisor}/children").split.map(&:to_i)]
     end
 
-    # Linux's own clock of a process; clock_getcpuclockid(3) makes its number in the same way.
+    # Linux's CPU clock of a process; clock_getcpuclockid(3) computes its id in the same way.
     def cpu_us(pid)
       Process.clock_gettime((~pid << 3) | 2, :microsecond)
     end

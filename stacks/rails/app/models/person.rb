@@ -5,7 +5,7 @@ class Person < ApplicationRecord
   self.abstract_class = true
 
   class << self
-    # One row by its primary key, ids uniform over the rows that exist.
+    # Reads one row by a uniformly random id.
     def random
       id = rand(id_range)
       find_by(id:) || raise("#{table_name} has lost its row #{id}")
@@ -19,7 +19,7 @@ class Person < ApplicationRecord
       abort "\"#{file}\" cannot be used (#{e.message}): make it again with: bun createdb.ts --file #{file}"
     end
 
-    # From the first to the last id; they are looked up once.
+    # From the first to the last id; queried once.
     def id_range
       @id_range ||= begin
         first, last, rows = pick(Arel.sql("min(id)"), Arel.sql("max(id)"), Arel.sql("count(*)"))

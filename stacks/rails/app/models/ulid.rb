@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Ids as github.com/ulid/spec has them: milliseconds, then 80 random bits.
+# Ids in the format of github.com/ulid/spec: milliseconds, then 80 random bits.
 module Ulid
   PATTERN = /\A[0-7][0-9A-HJKMNP-TV-Z]{25}\z/
 

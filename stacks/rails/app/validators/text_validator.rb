@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# A text that every store can keep; Active Record would make one of a number.
+# A text that every store can keep. Refuses a number, because Active Record would convert it to a text.
 class TextValidator < ActiveModel::EachValidator
   def validate_each(record, attribute, _value)
     text = record.read_attribute_before_type_cast(attribute.to_s)

@@ -59,7 +59,7 @@ async fn not_found() -> Result<(), Failure> {
     Err(Failure::NotFound)
 }
 
-/// A body that `Json` cannot read.
+/// Answers a body that `Json` cannot read.
 fn refused(error: JsonPayloadError, _: &HttpRequest) -> actix_web::Error {
     match &error {
         JsonPayloadError::Deserialize(error) => Failure::body(error),

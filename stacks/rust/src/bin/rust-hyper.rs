@@ -1,4 +1,4 @@
-//! The benchmark's server in hyper alone.
+//! The benchmark's server in hyper, without a framework.
 
 use std::{convert::Infallible, process::ExitCode, sync::Arc};
 

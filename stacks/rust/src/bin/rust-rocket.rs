@@ -21,7 +21,7 @@ async fn main() -> ExitCode {
     servers::run(async {
         let config = Config::read(env!("CARGO_BIN_NAME"))?;
         let app = App::open(&config, "rocket", "rocket").await?;
-        // Rocket takes an address and listens itself, and says less if it cannot.
+        // Listens once to report errors, because Rocket, which listens itself, says less about them.
         let at = servers::listen(&config).await?.local_addr()?;
         let settings = rocket::Config {
             address: at.ip(),
@@ -54,7 +54,7 @@ fn rocket(settings: rocket::Config, app: App) -> Rocket<Build> {
         .register("/", catchers![other])
 }
 
-/// Rocket overlooks empty segments of a path, which are a 404 elsewhere.
+/// Rocket ignores empty segments of a path; the other servers answer 404.
 fn no_empty_segments(request: &mut Request) {
     let path = request.uri().path();
     if path != "/" && path.as_str().split('/').skip(1).any(str::is_empty) {
@@ -87,7 +87,7 @@ async fn random_30fields(app: &State<App>, size: &str) -> Result<Json<Vec<Person
     Ok(Json(app.random_rows(size).await?))
 }
 
-/// What Rocket answers itself.
+/// Answers errors of Rocket itself.
 #[catch(default)]
 fn other(status: Status, _: &Request) -> Json<ErrorBody> {
     Json(ErrorBody { error: status.reason_lossy().to_lowercase() })

@@ -1,4 +1,4 @@
-//! rusqlite, whose calls block: they are made in threads that tokio has for that.
+//! rusqlite. Its calls block, so they run in tokio's threads for blocking work.
 
 use ::rusqlite::{Connection, OpenFlags, Result};
 use tokio::task::spawn_blocking;
@@ -17,7 +17,7 @@ pub fn open(file: &str, connections: usize) -> Result<Pool> {
     (0..connections).map(open_one).collect::<Result<Vec<_>>>().map(Pool::from)
 }
 
-/// Waits for a connection before it takes a thread, so that there are no more threads than connections.
+/// Waits for a connection before it takes a thread, so that it needs no more threads than connections.
 pub async fn random_rows<T: Table>(pool: &Pool, ids: &Ids, size: usize) -> anyhow::Result<Vec<T>> {
     let db = pool.get().await?;
     let ids = ids.clone();

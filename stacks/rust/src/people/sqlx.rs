@@ -1,4 +1,4 @@
-//! sqlx, which runs each connection in a thread of its own and keeps its statements prepared.
+//! sqlx, which runs each connection in its own thread and keeps its prepared statements.
 
 use ::sqlx::{
     Result, query_as,

@@ -14,7 +14,7 @@ pub trait Table: for<'r> FromRow<'r, SqliteRow> + Serialize + Send + Unpin + 'st
     fn read(row: &Row) -> rusqlite::Result<Self>;
 }
 
-/// Columns in the order of their table, since rusqlite reads them by index; sqlx reads them by name.
+/// Columns are in the order of their table, because rusqlite reads them by index; sqlx reads them by name.
 macro_rules! table {
     ($row:ident of $table:ident: $($column:ident $type:ty,)+) => {
         #[derive(FromRow, Serialize)]

@@ -26,7 +26,7 @@ impl SqlxPostgres {
         Ok(Self { pool, prepare: config.prepare, tx: config.tx })
     }
 
-    /// None if there is no such account, teller or branch; what was done is rolled back then.
+    /// None if there is no such account, teller or branch; then the transaction is rolled back.
     pub async fn transact(&self, Transfer { aid, tid, bid, delta }: Transfer) -> Result<Option<i32>> {
         if let Tx::Function = self.tx {
             let function = self.scalar(sql::FUNCTION).bind(aid).bind(tid).bind(bid).bind(delta);
@@ -47,7 +47,7 @@ impl SqlxPostgres {
         Ok(Some(balance))
     }
 
-    /// Whether there is a balance to which it adds.
+    /// Adds `delta` to a balance. False if there is no such account, teller or branch.
     async fn add(&self, to: &mut PgConnection, sql: &'static str, delta: i32, id: i32) -> Result<bool> {
         let done = self.query(sql).bind(delta).bind(id).execute(to).await?;
         Ok(done.rows_affected() > 0)

@@ -38,7 +38,7 @@ impl TokioPostgres {
         Ok(Self { pool, prepare: config.prepare, tx: config.tx })
     }
 
-    /// None if there is no such account, teller or branch; what was done is rolled back then.
+    /// None if there is no such account, teller or branch; then the transaction is rolled back.
     pub async fn transact(&self, Transfer { aid, tid, bid, delta }: Transfer) -> Result<Option<i32>> {
         let mut client = self.pool.get().await?;
         if let Tx::Function = self.tx {
@@ -70,7 +70,7 @@ impl TokioPostgres {
         Ok(Some(row.try_get(0)?))
     }
 
-    /// How many rows it changes.
+    /// Returns how many rows the statement changes.
     async fn execute(&self, transaction: &Transaction<'_>, sql: &str, values: &[i32]) -> Result<u64> {
         if !self.prepare {
             return Ok(transaction.execute_typed(sql, &typed(values)).await?);
@@ -80,7 +80,7 @@ impl TokioPostgres {
     }
 }
 
-/// Values with the type that Postgres would otherwise be asked for, when a statement is prepared.
+/// Adds the type to values, because without a prepared statement Postgres does not tell the types.
 fn typed(values: &[i32]) -> Vec<(&(dyn ToSql + Sync), Type)> {
     values.iter().map(|value| (value as &(dyn ToSql + Sync), Type::INT4)).collect()
 }

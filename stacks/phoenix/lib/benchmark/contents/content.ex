@@ -1,5 +1,5 @@
 defmodule Benchmark.Contents.Content do
-  @moduledoc "A content item; times are texts, as in the other servers."
+  @moduledoc "A content item. Times are stored as text, as in the other servers."
 
   use Ecto.Schema
   import Ecto.Changeset
@@ -19,12 +19,12 @@ defmodule Benchmark.Contents.Content do
     timestamps inserted_at: :created_at, type: :string, autogenerate: {__MODULE__, :now, []}
   end
 
-  @doc "What a client can say of an item."
+  @doc "The fields that a client can set."
   def fields, do: @fields
 
   def now, do: DateTime.utc_now() |> DateTime.truncate(:millisecond) |> DateTime.to_iso8601()
 
-  @doc "A new item, whose id is made unless it is given."
+  @doc "A new item; gets a new id if `params` has none."
   def new(params) do
     params
     |> Map.put_new_lazy("id", &Ulid.generate/0)
@@ -37,7 +37,7 @@ defmodule Benchmark.Contents.Content do
   def changeset(params, fields \\ @fields) do
     %__MODULE__{}
     |> cast_only(params, fields)
-    # Ecto leaves out of an INSERT what is nil unless it is a change
+    # because Ecto leaves nil out of an INSERT unless it is a change
     |> force_change(:data, params["data"])
     |> validate_required(fields -- [:data], trim: false)
     |> validate_text(:title, 200)

@@ -1,5 +1,5 @@
 defmodule Benchmark.Contents.Json do
-  @moduledoc "Any JSON, kept as text. It is parameterized because Ecto does not ask another type about nil, whose text is null."
+  @moduledoc "Any JSON, stored as text. Parameterized, because Ecto asks no other type how to store nil, which is null."
 
   use Ecto.ParameterizedType
 

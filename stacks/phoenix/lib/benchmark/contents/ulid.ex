@@ -1,5 +1,5 @@
 defmodule Benchmark.Contents.Ulid do
-  @moduledoc "Ids as github.com/ulid/spec has them: milliseconds, then 80 random bits."
+  @moduledoc "Ids in the format of github.com/ulid/spec: milliseconds, then 80 random bits."
 
   @alphabet "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 

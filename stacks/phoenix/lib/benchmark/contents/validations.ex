@@ -1,9 +1,9 @@
 defmodule Benchmark.Contents.Validations do
-  @moduledoc "What the other servers ask of a client's JSON, and Ecto does not by itself."
+  @moduledoc "Checks of a client's JSON that the other servers make and Ecto does not make by itself."
 
   import Ecto.Changeset
 
-  @doc "Casts these fields, the empty text too; any other is a mistake."
+  @doc "Casts these fields, also an empty text; any other field is an error."
   def cast_only(schema, params, fields) do
     changeset = cast(schema, params, fields, empty_values: [])
 
@@ -13,7 +13,7 @@ defmodule Benchmark.Contents.Validations do
     end
   end
 
-  @doc "A text of 1 to `most` characters that every store can keep: Postgres has no U+0000."
+  @doc "Allows a text of 1 to `most` characters without U+0000, because Postgres cannot store it."
   def validate_text(changeset, field, most) do
     changeset
     |> validate_length(field, min: 1, max: most, count: :codepoints)

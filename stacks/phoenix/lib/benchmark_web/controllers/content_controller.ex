@@ -14,7 +14,7 @@ defmodule BenchmarkWeb.ContentController do
 
     with {:ok, limit} <- integer("limit", query["limit"] || @default_limit, @max_limit),
          {:ok, after_id} <- start(query["after"] || ""),
-         # one more than asked for tells whether there is a next page
+         # one more than the limit, to know if there is a next page
          {:ok, found} <- Contents.list(after_id, limit + 1) do
       items = Enum.take(found, limit)
       json(conn, %{items: items, next: if(length(found) > limit, do: List.last(items).id)})

@@ -1,5 +1,5 @@
 defmodule BenchmarkWeb.ErrorJSON do
-  @moduledoc "What Phoenix renders when a request could not be routed, or a handler failed."
+  @moduledoc "Phoenix renders this if no route matches a request, or a handler fails."
 
   def render("404.json", _assigns), do: %{error: "not found"}
   def render("500.json", _assigns), do: %{error: "internal error"}

@@ -1,9 +1,9 @@
 defmodule BenchmarkWeb.FallbackController do
-  @moduledoc "Answers what an action did not do."
+  @moduledoc "Answers if an action returns an error."
   use Phoenix.Controller, formats: []
   import Plug.Conn
 
-  @doc "Called by an action's fallback, or by the router for any other path."
+  @doc "Actions call it as their fallback, the router for any other path."
   def call(conn, :not_found), do: refuse(conn, 404, "not found")
   def call(conn, {:error, :not_found}), do: refuse(conn, 404, "not found")
   def call(conn, {:error, :full}), do: refuse(conn, 507, "the store is full")

@@ -1,7 +1,7 @@
 defmodule Benchmark.Repo.Migrations.CreateContentAndUser do
   use Ecto.Migration
 
-  # createdb.ts has made the tables of a database that a run fills.
+  # "if not exists", because createdb.ts creates the tables if a run fills the database.
   def change do
     create_if_not_exists table(:content, primary_key: false, options: options()) do
       add :id, :text, primary_key: true

@@ -16,10 +16,10 @@ import org.sqlite.SQLiteConfig.Pragma;
 import org.sqlite.SQLiteDataSource;
 import org.sqlite.SQLiteOpenMode;
 
-/** A file that createdb.ts wrote, and what was read of it at the start. */
+/** A file that createdb.ts wrote, with the version and ids that the server reads at its start. */
 public record Database(DataSource source, String sqliteVersion, Map<String, Ids> ids) {
 
-  /** The ids of a table, which has no gaps. */
+  /** The ids of a table, without gaps. */
   public record Ids(long first, long rows) {
 
     /** Draws an id, each with the same probability. */
@@ -55,7 +55,7 @@ public record Database(DataSource source, String sqliteVersion, Map<String, Ids>
     }
   }
 
-  /** Each connection is used by one thread at a time, so SQLite need not lock it. */
+  /** Only one thread at a time uses a connection, so SQLite does not need to lock it. */
   private static DataSource dataSource(String file) {
     SQLiteConfig config = new SQLiteConfig();
     config.setReadOnly(true);

@@ -6,8 +6,8 @@ import java.time.format.DateTimeFormatter;
 import java.util.Locale;
 
 /**
- * The value of the Date header, which both frameworks leave to the application; made once a second,
- * as node:http, Bun and net/http do.
+ * The value of the Date header, because neither framework sends one. It is made once a second, as
+ * in node:http, Bun and net/http.
  */
 public final class HttpDate {
   private static final DateTimeFormatter FORMAT =

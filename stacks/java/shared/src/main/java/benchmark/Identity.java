@@ -7,11 +7,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 
-/** The answer to {@code GET /}: what this server is and what it has used. */
+/** The answer to {@code GET /}: versions of this server, its CPU time and its memory. */
 public final class Identity {
   private Identity() {}
 
-  /** Asks the system what this process has used so far. */
+  /** Reads the CPU time and the memory of this process. */
   public static Map<String, Object> now(
       String server, String framework, String version, Database database) {
     OperatingSystemMXBean system = ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);

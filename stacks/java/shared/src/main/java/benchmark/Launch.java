@@ -7,14 +7,14 @@ import java.util.List;
 import java.util.Map;
 import sun.misc.Signal;
 
-/** What both frameworks do before they start. */
+/** Both servers run this before they start their framework. */
 public final class Launch {
   /** Long enough for the server to read the requests that came before the signal. */
   private static final long READ_MS = 100;
 
   private Launch() {}
 
-  /** Checks the configuration. A mistake is one line on stderr and exit 1. */
+  /** Checks the configuration. If it is wrong, prints one line on stderr and exits 1. */
   public static void orExit() {
     try {
       check(System.getenv());
@@ -52,7 +52,7 @@ public final class Launch {
     return value;
   }
 
-  /** Listens for a moment, because a framework that cannot listen says so in many lines. */
+  /** Listens for a moment, because a framework that cannot listen prints many lines. */
   private static void tryToListen(String host, int port) {
     try (ServerSocket probe = new ServerSocket()) {
       probe.bind(new InetSocketAddress(host, port));

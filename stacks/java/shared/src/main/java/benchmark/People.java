@@ -11,14 +11,14 @@ import javax.sql.DataSource;
 public interface People {
   int MAX_SIZE = 500;
 
-  /** Is answered with 400 and its message. */
+  /** The server answers it with 400 and its message. */
   final class BadRequest extends RuntimeException {
     private BadRequest(String message) {
       super(message);
     }
   }
 
-  /** Reads rows by random ids, each with a query of its own. Blocks. */
+  /** Runs one query per row, each with a random id. Blocks. */
   List<Map<String, Object>> randomRows(String table, int size)
       throws SQLException, InterruptedException;
 
@@ -32,8 +32,8 @@ public interface People {
   }
 
   /**
-   * Opens a connection for each core, and keeps them. The usual pools close the statements of a
-   * connection that is given back; here they stay prepared.
+   * Opens one connection per core and keeps them open with their prepared statements, because the
+   * usual pools close the statements of a connection that is given back.
    */
   static People pooled(Database database, DataSource source) throws SQLException {
     int connections = Runtime.getRuntime().availableProcessors();
@@ -52,7 +52,7 @@ public interface People {
   }
 
   /**
-   * Reads how many rows a request asks for.
+   * Parses the number of rows that a request asks for.
    *
    * @throws BadRequest with the value and the range
    */

@@ -10,7 +10,7 @@ import org.jboss.resteasy.reactive.RestResponse;
 import org.jboss.resteasy.reactive.RestResponse.ResponseBuilder;
 import org.jboss.resteasy.reactive.server.ServerExceptionMapper;
 
-/** The answers that are errors. */
+/** Answers errors. */
 public class Errors {
 
   @ServerExceptionMapper
@@ -18,7 +18,7 @@ public class Errors {
     return answer(Status.BAD_REQUEST, new Failure(e.getMessage()));
   }
 
-  /** Quarkus found no route, or one that does not have the method. */
+  /** Quarkus found no route for the path, or none for the method. */
   @ServerExceptionMapper
   public RestResponse<Failure> refused(WebApplicationException e) {
     return answer(e.getResponse().getStatusInfo(), new Failure(e.getMessage()));

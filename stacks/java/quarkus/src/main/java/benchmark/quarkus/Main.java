@@ -15,7 +15,7 @@ import java.sql.SQLException;
 import javax.sql.DataSource;
 import org.eclipse.microprofile.config.inject.ConfigProperty;
 
-/** Starts java-quarkus or java-quarkus-v2, as quarkus.profile says. */
+/** Starts java-quarkus or java-quarkus-v2; quarkus.profile names which. */
 @QuarkusMain
 public class Main {
   public static void main(String... args) {

@@ -20,7 +20,7 @@ import org.jboss.resteasy.reactive.RestPath;
 import org.jboss.resteasy.reactive.RestResponse;
 import org.jboss.resteasy.reactive.RestResponse.ResponseBuilder;
 
-/** Rows are read on a worker thread; all else runs on the event loop. */
+/** Worker threads read rows; everything else runs on the event loop. */
 @Path("/")
 @Produces(MediaType.APPLICATION_JSON)
 public class Routes {

@@ -18,7 +18,7 @@ import reactor.netty.channel.AbortedException;
 import tools.jackson.core.exc.InputCoercionException;
 import tools.jackson.databind.DatabindException;
 
-/** The answers that are errors. */
+/** Answers errors. */
 @RestControllerAdvice
 class Errors {
 
@@ -38,7 +38,7 @@ class Errors {
     return answer.body(new Failure(Objects.requireNonNullElse(e.getReason(), status)));
   }
 
-  /** A body is not JSON (400), or its values are not of a record's types (422). */
+  /** The body is not JSON (400), or its values do not have the types of the record (422). */
   @ExceptionHandler
   ResponseEntity<Failure> unread(ServerWebInputException e) {
     Throwable cause = e.getMostSpecificCause();
@@ -47,7 +47,7 @@ class Errors {
         .body(new Failure(cause.getMessage()));
   }
 
-  /** A body breaks the constraints of a record. */
+  /** The body breaks the constraints of the record. */
   @ExceptionHandler
   @ResponseStatus(HttpStatus.UNPROCESSABLE_CONTENT)
   Failure invalid(WebExchangeBindException e) {

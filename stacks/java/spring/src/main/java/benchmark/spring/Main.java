@@ -20,7 +20,7 @@ import org.springframework.web.server.WebFilter;
 @EnableConfigurationProperties(Main.Settings.class)
 public class Main {
 
-  /** With the store postgres there is /tx. */
+  /** With the store postgres, the server has /tx. */
   @Validated
   @ConfigurationProperties("benchmark")
   record Settings(@Pattern(regexp = "sqlite|postgres") String store, String dbFile) {}

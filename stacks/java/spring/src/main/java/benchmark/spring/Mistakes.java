@@ -5,7 +5,7 @@ import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.diagnostics.FailureAnalysisReporter;
 
-/** Says on one line why the server does not start; see META-INF/spring.factories. */
+/** Prints in one line why the server does not start; see META-INF/spring.factories. */
 final class Mistakes extends AbstractFailureAnalyzer<UsageException>
     implements FailureAnalysisReporter {
   @Override

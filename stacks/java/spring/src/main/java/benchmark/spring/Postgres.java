@@ -21,18 +21,18 @@ import org.springframework.core.NestedExceptionUtils;
 import org.springframework.r2dbc.core.DatabaseClient;
 import org.springframework.validation.annotation.Validated;
 
-/** What Spring Boot does not set by itself if STORE is postgres. */
+/** Configuration that Spring Boot does not make by itself if STORE is postgres. */
 @Profile("postgres")
 @Configuration(proxyBeanMethods = false)
 @EnableConfigurationProperties(Postgres.Settings.class)
 class Postgres {
 
   /**
-   * POSTGRES_CLIENT and so on.
+   * The variables POSTGRES_*.
    *
    * @param pool the most connections
    * @param prepare whether statements are prepared on the server, once per connection
-   * @param tx how a transaction is asked for
+   * @param tx how POST /tx runs pgbench's transaction
    */
   @Validated
   @ConfigurationProperties("postgres")
@@ -42,7 +42,7 @@ class Postgres {
       @DefaultValue("true") boolean prepare,
       @DefaultValue("statements") @Pattern(regexp = "statements|function") String tx) {
 
-    /** What {@code GET /} says of the store. */
+    /** The store in the answer to {@code GET /}. */
     Map<String, Object> identity() {
       String version = PostgresqlConnectionFactory.class.getPackage().getImplementationVersion();
       String driver = client + " " + version;
@@ -51,7 +51,7 @@ class Postgres {
     }
   }
 
-  /** Without the user and the password. */
+  /** DATABASE_URL without user and password. */
   private final String url;
 
   Postgres(@Value("${spring.r2dbc.url}") String url) {
@@ -67,7 +67,7 @@ class Postgres {
     return options -> options.option(PREPARED_STATEMENT_CACHE_QUERIES, settings.prepare() ? -1 : 0);
   }
 
-  /** Without Postgres, the server does not start. */
+  /** If Postgres cannot be reached, the server does not start. */
   @Bean
   InitializingBean connect(DatabaseClient client) {
     return () -> {

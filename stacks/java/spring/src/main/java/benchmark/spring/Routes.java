@@ -18,7 +18,7 @@ import org.springframework.web.bind.annotation.ResponseBody;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
-/** Rows are read on the scheduler for blocking work; all else runs on the event loop. */
+/** The scheduler for blocking work reads rows; everything else runs on the event loop. */
 @Controller
 class Routes {
   private final Database database;
@@ -56,7 +56,7 @@ class Routes {
     return "hi";
   }
 
-  /** Thymeleaf adds the language; the other servers send none. */
+  /** Removes the language that Thymeleaf adds, because the other servers send none. */
   private static void correct(HttpHeaders headers) {
     headers.set(HttpHeaders.CONTENT_TYPE, "text/html; charset=utf-8");
     headers.remove(HttpHeaders.CONTENT_LANGUAGE);

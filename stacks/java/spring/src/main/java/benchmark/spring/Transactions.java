@@ -24,7 +24,7 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Signal;
 import reactor.util.retry.Retry;
 
-/** Makes pgbench's transaction, with the SQL of shared/tpcb/. */
+/** Runs pgbench's transaction, with the SQL of shared/tpcb/. */
 @Profile("postgres")
 @RestController
 class Transactions {
@@ -40,23 +40,23 @@ class Transactions {
           + " VALUES ($1, $2, $3, $4, now(), repeat('x', 22))";
   private static final String FUNCTION = "SELECT tpcb($1, $2, $3, $4)";
 
-  /** A transaction that Postgres undid for the sake of others is tried five times in all. */
+  /** Tries a transaction five times in all if Postgres rolls it back because of a conflict. */
   private static final Retry RETRY =
       Retry.backoff(4, Duration.ofMillis(5))
           .filter(e -> stateOf(e).matches("40001|40P01"))
           .onRetryExhaustedThrow((retry, failed) -> failed.failure());
 
-  /** The longest that a request waits. */
+  /** The longest time that a request waits. */
   private static final Duration ANSWERING = Duration.ofSeconds(7);
 
-  /** Moves delta to an account, a teller and a branch. */
+  /** Adds delta to an account, a teller and a branch. */
   record Transfer(
       @NotNull @Min(1) Integer aid,
       @NotNull @Min(1) Integer tid,
       @NotNull @Min(1) Integer bid,
       @NotNull @Min(-5_000) @Max(5_000) Integer delta) {}
 
-  /** The account's balance in the transaction. */
+  /** The new balance of the account. */
   record Balance(int abalance) {}
 
   private final DatabaseClient client;
@@ -72,9 +72,9 @@ class Transactions {
   }
 
   /**
-   * A transaction that has begun goes on if the client leaves: the thread that cancels it would
-   * send ROLLBACK while that of the connection sends the next statement, which then is outside of
-   * the transaction.
+   * If the client disconnects, a transaction that has begun goes on. Otherwise one thread would
+   * send ROLLBACK while the thread of the connection sends the next statement, and Postgres would
+   * run that statement outside of the transaction.
    */
   @PostMapping("/tx")
   Mono<Balance> transact(@Valid @RequestBody Transfer transfer) {
@@ -120,7 +120,7 @@ class Transactions {
     return client.sql(sql).bindValues(List.of(values)).fetch().rowsUpdated();
   }
 
-  /** By SQLSTATE (postgresql.org/docs/current/errcodes-appendix.html). */
+  /** Goes by SQLSTATE (postgresql.org/docs/current/errcodes-appendix.html). */
   private static Throwable answerTo(Throwable e) {
     return switch (stateOf(e)) {
       case "P0002" -> new ResponseStatusException(HttpStatus.NOT_FOUND);
