@@ -26,7 +26,7 @@ const folder = scratch();
 const newFile = resultsIn(folder);
 const PATH = [resolve(".tools/bin"), resolve("node_modules/.bin"), process.env.PATH].join(delimiter);
 const HEAVY = "/sqlite/random-30fields/10";
-/** A verdict does not depend on how warm a server is, and over a slow line 5,000 requests take half a minute. */
+/** A verdict does not depend on how warm a server is, and over a slow line 5,000 requests take long. */
 const WARMUP = ["--warmup", "500"];
 
 /** Later than this a server in this process is disturbed: the host or others had its core. */
@@ -237,7 +237,7 @@ test("--slo lands within 7 % of what a server of known service time can do", asy
   const args = ["--name", "busy", "--endpoints", "/x", "--slo", "p99<20ms"];
   const { output, solos, undisturbed } = await measuredForeign(oneAtATime, args);
   const found = output.match(
-    /busy is enough for ([\d.]+) requests\/s \(([\d.]+)–([\d.]+), \d starts?\) at p99 < 20 ms; /,
+    /busy is enough for ([\d.]+) requests\/s \(([\d.]+)–([\d.]+), \d restarts?\) at p99 < 20 ms; /,
   );
   const [rate = 0, low = 0, high = 0] = (found ?? []).slice(1).map((number) => (Number(number) * SERVICE_MS) / 1_000);
   expect(rate).toBeLessThan(1.07);
@@ -281,7 +281,7 @@ describeIf(existsSync(toxiproxy), "toxiproxy could not be built with Go", "behin
   const latency = ["upstream", "downstream"].map((stream) => ({
     type: "latency",
     stream,
-    attributes: { latency: 80 },
+    attributes: { latency: 40 },
   }));
 
   beforeAll(async () => {
@@ -297,20 +297,20 @@ describeIf(existsSync(toxiproxy), "toxiproxy could not be built with Go", "behin
     await proxy.ended;
   });
 
-  test("160 ms are network-bound for two servers, and turns order them all the same", async () => {
+  test("80 ms are network-bound for two servers, and turns order them all the same", async () => {
     const far = await measured(["--endpoints", HEAVY, "--seconds", "1.5", ...(await linesTo(servers, latency))]);
     const values = (rows: typeof far.solos, column: string) =>
       rows.map((row) => Number(row[column])).sort((a, b) => a - b);
-    expect(values(far.solos, "QPS").at(-1)).toBeLessThan(625); // 100 connections ÷ 160 ms
-    expect(values(far.solos, "AvgMs")[0]).toBeGreaterThan(160);
+    expect(values(far.solos, "QPS").at(-1)).toBeLessThan(1_250); // 100 connections ÷ 80 ms
+    expect(values(far.solos, "AvgMs")[0]).toBeGreaterThan(80);
     const calm = quiet(far, VERY_LATE_MS, 0.1); // toxiproxy is another process
     expectVerdict(far, "network-bound", calm);
     if (calm.length === far.solos.length) {
       const [rates, latencies] = [values(calm, "QPS"), values(calm, "AvgMs")];
-      expect(rates[rates.length >> 1]).toBeGreaterThan(450); // 100 connections ÷ 190 ms, less the ends of a slice
-      expect(latencies[latencies.length >> 1]).toBeLessThan(190);
+      expect(rates[rates.length >> 1]).toBeGreaterThan(900); // 100 connections ÷ 105 ms, less the ends of a slice
+      expect(latencies[latencies.length >> 1]).toBeLessThan(105);
       expect(far.output.replaceAll(/\s+/g, " ")).toMatch(
-        /Network-bound, so not ranked by requests\/s: all at \S+ the 1[67]\d ms of the network limited the rate/,
+        /Network-bound, so not ranked by requests\/s: all at \S+ the 8\d(\.\d)? ms of the network limited the rate/,
       );
     }
     // CPU time per request does not need a server at its limit: the dear and the cheap one differ here as well.

@@ -53,7 +53,7 @@ describeIf(postgres, "no PostgreSQL", "bench.sh --workload content", () => {
   test("SQLite, memory and Postgres in one run: sequences and their steps, and nothing left", async () => {
     const file = newFile();
     const servers = "bun-raw,bun-raw@memory,bun-raw@pg+pool=5";
-    const program = run(bench(file, "--details", "--workload", "content", "--servers", servers));
+    const program = run(bench(file, "--details", "--workload", "content", "--warmup", "100", "--servers", servers));
     const { code } = await program.ended;
     const output = program.output();
     expect([code, output]).toEqual([0, expect.stringContaining(" slices in ")]);
@@ -92,7 +92,9 @@ describeIf(postgres, "no PostgreSQL", "bench.sh --workload content", () => {
     const bun = pgbouncerVersion() === null ? "bun-raw" : "bun-raw+pooler=pgbouncer";
     const node = "node-raw@postgres+tx=function+prepare=false";
     const servers = [bun, node];
-    const program = run(bench(file, "--details", "--workload", "tpcb", "--scale", "1", "--servers", servers.join()));
+    const program = run(
+      bench(file, "--details", "--workload", "tpcb", "--warmup", "100", "--scale", "1", "--servers", servers.join()),
+    );
     const { code } = await program.ended;
     expect([code, program.output()]).toEqual([0, expect.stringContaining(" slices in ")]);
     const rows = rowsOf(file);
@@ -104,7 +106,7 @@ describeIf(postgres, "no PostgreSQL", "bench.sh --workload content", () => {
         expect(Number(DatabaseUs) + Number(PoolerUs)).toBeLessThan(Number(CpuUs));
       }
     }
-    expect(program.output()).toContain("pooler and database, whose CPU time is part of the above");
+    expect(program.output()).toContain("pooler and database. CPU time above includes theirs");
     expect(program.output()).toMatch(/wait for locks +wait for the server +deadlocks/);
     for (const { Deadlocks } of rows) expect(Deadlocks).toBe("0");
     expect(new Set(rows.map(({ Endpoint }) => Endpoint))).toEqual(new Set(["POST /tx"]));
@@ -292,9 +294,9 @@ test.each([
     ["--workload", "users", "http://127.0.0.1:1"],
     '"POST /users" adds rows permanently, so it requires a server started here',
   ],
-  [["--endpoints", "content"], '"content" writes: give --workload content or users'],
+  [["--endpoints", "content"], '"content" writes to the store: give --workload content or users'],
   [["--workload", "content", "--docker"], "--workload content starts servers on this machine"],
-  [["--endpoints", "POST /tx"], '"POST /tx" writes: give --workload tpcb'],
+  [["--endpoints", "POST /tx"], '"POST /tx" writes to the store: give --workload tpcb'],
   [["--workload", "content", "--start", "my-app=true"], "--workload content needs the content API of the matrix"],
   [
     ["compare", "bun-raw", "http://127.0.0.1:1", "--workload", "tpcb"],
