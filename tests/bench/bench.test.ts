@@ -176,7 +176,7 @@ describe("interrupted", () => {
     await until(() => program.output().includes("restart 2 ") || program.child.exitCode !== null);
     program.child.kill("SIGINT");
     await program.ended;
-    const [, id = ""] = /--resume (\S+) goes on/.exec(program.output()) ?? [];
+    const [, id = ""] = /--resume (\S+) continues/.exec(program.output()) ?? [];
     const before = rowsOf(file).length;
     const { code, output } = await finish(["./bench.sh", "--results", file, "--resume", id]);
     expect([code, output]).toEqual([0, expect.stringContaining(" slices in ")]);
