@@ -43,15 +43,20 @@ export interface Gate {
   readonly outcomes: readonly Outcome[];
   readonly verdicts: readonly (GateVerdict | null)[];
   readonly verdict: keyof typeof EXIT | null;
-  /** The endpoint at which the two copies of one side differ, so that no result can be trusted. */
-  readonly suspect: Outcome | null;
+  /** Where the two copies of one side differ, and by which cost, so that no result can be trusted. */
+  readonly suspect: { readonly endpoint: string; readonly by: Outcome["by"]; readonly ratio: Interval } | null;
 }
 
 /** @param failAbove 0.05 for 5 %, null without --fail-above */
 export function gateOf(outcomes: readonly Outcome[], failAbove: number | null): Gate {
   const verdicts = outcomes.map((one) => (failAbove === null ? null : gateVerdict(one, failAbove)));
-  const isSuspect = (one: Outcome) => decidingOf(one).some(({ guard }) => guard?.state === "different");
-  const suspect = outcomes.find(isSuspect) ?? null;
+  const suspects = outcomes.flatMap((one) =>
+    decidingOf(one).flatMap((compared) => {
+      const by = compared === one.time ? "rate" : one.by;
+      return compared.guard?.state === "different" ? [{ endpoint: one.endpoint, by, ratio: compared.guard.ratio }] : [];
+    }),
+  );
+  const suspect = suspects[0] ?? null;
   const verdict = failAbove === null ? null : suspect ? "not measured" : worst(verdicts.flatMap((one) => one ?? []));
   return { outcomes, verdicts, verdict, suspect };
 }

@@ -73,11 +73,7 @@ export async function compareUntilDecided(
   const look = (share: number) =>
     outcomesOf(
       scenarios,
-      {
-        windows: session.windows,
-        turns: manifest.turns,
-        taken: session.slices.flatMap(({ taken }) => taken ?? []),
-      },
+      { windows: session.windows, turns: manifest.turns },
       { first, second, copy },
       { family, share },
     );

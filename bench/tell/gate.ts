@@ -62,8 +62,8 @@ export function gateReport(
   return {
     version: 2 as const,
     verdict: isOpen ? worst([verdict, ...others]) : verdict,
-    reason: suspect?.guard
-      ? `${base.name} differs from its own copy at ${suspect.endpoint}: ${change(limitsOf(suspect.guard.ratio))}, so no result can be trusted`
+    reason: suspect
+      ? `${base.name} differs from its own copy at ${suspect.endpoint}: ${change(limitsOf(suspect.ratio))} ${suspect.by === "cpu" ? "CPU time" : "time"} per request, so no result can be trusted`
       : null,
     ...{ failAbove, base, head, run: manifest.run, machine: machineLine(manifest) },
     ...{ restarts: manifest.restarts, seconds: manifest.seconds.total },

@@ -220,7 +220,7 @@ describe("a pair", () => {
   };
 
   test("is restarted until the result is decided or the time is up", async () => {
-    const cost: Cost = ({ name }) => ({ "node-express": 100, "bun-raw": 50 })[name] ?? 50.5;
+    const cost: Cost = ({ name }) => ({ "node-express": 100, "bun-raw": 50 })[name] ?? 50;
     const clear = await compared(["bun-raw", "node-express"], 90, { cost, noise: NOISY });
     expect([clear.state, clear.by]).toEqual(["different", "cpu"]);
     expect(clear.ratio.estimate).toBeWithin(0.46, 0.54);
