@@ -233,10 +233,11 @@ async function playRounds(session: Session, at: At, players: Player[]): Promise<
   const wanted = roundsFor(plan, at.scenario, players);
   const order = randomOf(plan.seed, 1_000 * at.restart + plan.scenarios.indexOf(at.scenario));
   const rounds: ReadonlyMap<string, Played>[] = [];
-  const most = Math.max(MOST_ROUNDS, plan.amount.turnMs / meanWindow(players));
   const first = Math.floor(wanted * FIRST_PART);
   const isEnough = () =>
-    !isPaused(plan, at.scenario) || rounds.length >= most || errorOf(costsOf(rounds.slice(first), players)) < ENOUGH;
+    !isPaused(plan, at.scenario) ||
+    rounds.length >= MOST_ROUNDS ||
+    errorOf(costsOf(rounds.slice(first), players)) < ENOUGH;
   while (rounds.length < wanted || !isEnough())
     rounds.push(await playRound(session, at, order.shuffle(players), players));
   return { players, rounds, first };
@@ -244,10 +245,9 @@ async function playRounds(session: Session, at: At, players: Player[]): Promise<
 
 function roundsFor(plan: Plan, scenario: Scenario, players: readonly Player[]): number {
   if (!isPaused(plan, scenario)) return 1;
-  return Math.min(MOST_ROUNDS, Math.max(LEAST_ROUNDS, Math.round(plan.amount.turnMs / meanWindow(players))));
+  const meanMs = mean(players.map(({ windowMs }) => windowMs));
+  return Math.min(MOST_ROUNDS, Math.max(LEAST_ROUNDS, Math.round(plan.amount.turnMs / meanMs)));
 }
-
-const meanWindow = (players: readonly Player[]): number => mean(players.map(({ windowMs }) => windowMs));
 
 /** ln cost of each player, round by round. */
 const costsOf = (rounds: Rounds["rounds"], players: readonly Player[]) =>
