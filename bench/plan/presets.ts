@@ -36,10 +36,10 @@ export const amountOf = (workload: Workload, preset: Preset): Amount => ({
   ...(WORKLOADS[workload].byK6 && BY_K6[preset]),
 });
 
-/** For `compare`, `tax` and `self-test`, which restart two targets until they are decided. */
+/** For `compare`, `tax` and `self-test`, which restart two targets until they are decided: V8 needs about 25,000 requests. */
 export const pairAmount = (workload: Workload): Amount => ({
   ...amountOf(workload, "standard"),
-  warmRequests: WORKLOADS[workload].byK6 ? 600 : 30_000,
+  warmRequests: WORKLOADS[workload].byK6 ? 600 : 25_000,
   turnMs: WORKLOADS[workload].byK6 ? 4_000 : 1_500,
   twin: false,
 });

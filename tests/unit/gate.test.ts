@@ -131,6 +131,11 @@ describe("the comparison of two targets", () => {
     expect(gateOf([{ ...one, isWaiting: false }], 0.05).verdict).not.toBe("slower");
   });
 
+  test("a server that gets the CPU in some windows only does not wait", () => {
+    const disturbed = windowsOf(tenth).map((one) => ({ ...one, seconds: one.seconds * (one.round > 1 ? 3 : 1) }));
+    expect(outcomeOf(disturbed).isWaiting).toBe(false);
+  });
+
   test("a window without requests, because the host gave no CPU time, does not count", () => {
     const windows = windowsOf(tenth).map((one, i) => (i === 2 ? { ...one, requests: 0, cpuUs: 0 } : one));
     const { ratio, time } = outcomeOf(windows);
