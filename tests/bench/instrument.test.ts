@@ -127,7 +127,7 @@ test("2 % of errors are invalid", async () => {
   const answer = (n: number) => new Response("x", { status: n % 50 === 0 ? 500 : 200 });
   const seen = await measuredForeign(answer, FOREIGN);
   expectVerdict(seen, "invalid", quiet(seen, VERY_LATE_MS));
-  if (verdictsOf(seen.solos).includes("invalid")) expect(seen.output).toContain("fix the server or the line");
+  if (verdictsOf(seen.solos).includes("invalid")) expect(seen.output).toContain("fix the server or the network");
 });
 
 testIf(
