@@ -1,7 +1,6 @@
 /** Types of the parts of jStat 1.9 that are used here; jStat has none of its own. */
 declare module "jstat" {
   const jStat: {
-    percentile(values: readonly number[], share: number): number;
     readonly beta: { inv(p: number, alpha: number, beta: number): number };
     readonly studentt: { inv(p: number, df: number): number };
     /** @param share 0 to 1 */

@@ -7,15 +7,16 @@ import { takeFingerprint } from "../host/machine/fingerprint.ts";
 import { mean } from "../judge/statistics.ts";
 import { errorOf } from "../judge/turns.ts";
 import { appendWindows, type Window } from "../keep/slices.ts";
+import { ask } from "../load/ask.ts";
 import { endpointsOf, isPaused, orderOf, type Plan, randomOf, type Scenario } from "../plan/plan.ts";
 import { calibrateGenerator } from "./calibrate.ts";
 import { type Game, type Player, type Seen, warmAll } from "./players.ts";
 import { remark, type Session, sizeKey } from "./session.ts";
 import { solo } from "./solo.ts";
 import { openStores } from "./stores/stores.ts";
-import { firstFailure, isInsecure, verify } from "./targets/answers.ts";
+import { askedAt, firstFailure, isInsecure, verify } from "./targets/answers.ts";
 import { startContainer } from "./targets/container.ts";
-import { readIdentity, type Target } from "./targets/target.ts";
+import type { Target } from "./targets/target.ts";
 import { attach } from "./targets/url.ts";
 import type { Played } from "./turns.ts";
 
@@ -196,12 +197,18 @@ async function attempt<T>(
 /** Whether a target no longer answers. If so, reports it and leaves it out. @throws UsageError if no target is left */
 async function isGone(session: Session, { restart, scenario, target }: Game): Promise<boolean> {
   const { manifest, progress, signal } = session;
-  const ask = () =>
-    readIdentity(target.url, signal, isInsecure(target.spec)).then(
+  const { workload } = manifest.plan;
+  const isApp = target.identity === null && !isSequence(workload, scenario.endpoint);
+  // An app gets no request that its user did not write.
+  const request = isApp
+    ? askedAt(target, scenario.endpoint, workload)
+    : { url: `${target.url}/`, insecure: isInsecure(target.spec) };
+  const failure = () =>
+    ask(request, signal).then(
       () => null,
       (error: Error) => error.message,
     );
-  const reason = target.ended() ?? (await ask());
+  const reason = target.ended() ?? (await failure());
   if (reason === null) return false;
   manifest.left.push({ name: target.name, restart, scenario: scenario.name, reason });
   await stop(session, target);
