@@ -10,6 +10,7 @@ import { recommendation } from "./card.ts";
 import { intervals } from "./charts.ts";
 import { choicesOf, choicesSay, costOf, nameOfChoice } from "./choices.ts";
 import { bullets, fenced, markdown } from "./draw.ts";
+import { besideOthers } from "./others.ts";
 import { draw } from "./page/draw.ts";
 import { endpointOr, kindOf, newestOf, type Report, resultRows, TYPICAL } from "./report.ts";
 import { capacities, notWarm, precision } from "./says.ts";
@@ -54,6 +55,7 @@ export function placesOf(reports: readonly Report[]): Map<string, string> {
   return new Map<string, string>([
     ...[...newest].map(([kind, report]) => [kind, markdown(report)] as const),
     ...(read ? [["answer", answer(read, ofOthers(reports, newest))] as const] : []),
+    ["others", besideOthers(newest)],
     ...(writes.length > 0 ? [["writes", bullets(writes)] as const] : []),
   ]);
 }

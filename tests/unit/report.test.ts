@@ -20,6 +20,7 @@ import { markdown, summary, terminal } from "../../bench/tell/draw.ts";
 import { ratio } from "../../bench/tell/format.ts";
 import { html } from "../../bench/tell/html.ts";
 import { machineLines } from "../../bench/tell/machine.ts";
+import { besideOthers } from "../../bench/tell/others.ts";
 import { kindOf, newestOf, type Report, readReport, reportOf, resultRows } from "../../bench/tell/report.ts";
 import { gridsOf } from "../../bench/tell/tables.ts";
 import { plain } from "../../bench/tell/text.ts";
@@ -530,7 +531,12 @@ describe("the numbers in the repository match the committed runs", () => {
     const places = placesOf(committed);
     expect(text).toBe(filled(text, places));
     const named = [...text.matchAll(/<!-- ([\w-]+) -->/g)].map(([, place]) => place as string);
-    expect(named.filter((place) => ![...kinds, "answer", "writes"].includes(place))).toEqual([]);
+    expect(named.filter((place) => ![...kinds, "answer", "others", "writes"].includes(place))).toEqual([]);
+  });
+  test("each figure of others has one of ours beside it", () => {
+    const lines = besideOthers(newest).match(/^\| [a-z].*/gm) ?? [];
+    expect(lines.length).toBeGreaterThan(30);
+    expect(lines.filter((line) => /\| +- \|$/.test(line))).toEqual([]);
   });
   test(RESULTS, () => {
     const rows = csvOf(RESULTS);

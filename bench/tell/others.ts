@@ -1,0 +1,33 @@
+/** Figures that others published, beside those of our runs. */
+import { readFileSync } from "node:fs";
+import { markdownTable } from "markdown-table";
+import type { Row } from "../judge/tables.ts";
+import { count } from "./format.ts";
+import type { Kind, Report } from "./report.ts";
+
+interface Comparison {
+  readonly kind: Kind;
+  readonly endpoint: string;
+  /** How they measured, in sentences. */
+  readonly measured: string;
+  readonly unit: "requests/s" | "sequences/s" | "success rate";
+  /** By the names that our runs give to servers. */
+  readonly figures: Readonly<Record<string, number>>;
+}
+
+/** @returns a table per comparison; "-" for a server that the newest run of its kind does not have */
+export function besideOthers(newest: ReadonlyMap<Kind, Report>): string {
+  const comparisons: readonly Comparison[] = JSON.parse(readFileSync("docs/others.json", "utf8"));
+  return comparisons
+    .map(({ kind, endpoint, measured, unit, figures }) => {
+      const rows = newest.get(kind)?.endpoints.find((one) => one.endpoint === endpoint)?.rows ?? [];
+      const show = (value: number) => (unit === "success rate" ? value.toFixed(8) : count(value));
+      const ours = ({ requests, errors, goodput }: Row) =>
+        show(unit === "success rate" ? (requests - errors) / requests : goodput.estimate);
+      const here = (name: string) => rows.filter((row) => row.name === name).map(ours)[0] ?? "-";
+      const lines = Object.entries(figures).map(([name, figure]) => [name, show(figure), here(name)]);
+      const table = markdownTable([[endpoint, `theirs, ${unit}`, "here"], ...lines], { align: ["l", "r", "r"] });
+      return `${measured}\n\n${table}`;
+    })
+    .join("\n\n");
+}
