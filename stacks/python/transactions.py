@@ -16,7 +16,7 @@ from tpcb import Client, MissingError, Transfer
 MAX_BODY_BYTES = 102_400
 
 # How often a transaction is tried if Postgres rolls it back because of a conflict. Before attempt n + 1 there is a
-# random pause of at most n × PAUSE_SECONDS.
+# random pause of at most n * PAUSE_SECONDS.
 ATTEMPTS = 5
 PAUSE_SECONDS = 0.005
 # After this time the request gets a 503, even if Postgres does not answer at all.
@@ -69,7 +69,7 @@ def transactions(config: PostgresConfig) -> APIRouter:
 
 
 async def in_time(work: Coroutine[Any, Any, int]) -> int:
-    """Does not await the cancelled work, unlike asyncio.timeout(), because clients then ask Postgres, which may hang."""
+    """Does not await the cancelled work, unlike asyncio.timeout(): clients then ask Postgres, which may hang."""
     task = asyncio.create_task(work)
     done, _ = await asyncio.wait([task], timeout=ANSWER_SECONDS)
     if not done:
