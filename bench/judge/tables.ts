@@ -24,7 +24,7 @@ export interface Row
   readonly poolerUsPerRequest: Interval | null;
   /** CPU time ÷ time between its windows, while it is idle: 0.01 is 1 % of a core. */
   readonly cpuAtRest: number | null;
-  /** Requests/s: from the windows, or at a fixed rate from the slices. */
+  /** Requests/s: from the windows, or from the slices if the network or a fixed rate sets it. */
   readonly goodput: Interval;
   /** From the merged histograms of the slices. */
   readonly latencyMs: Readonly<Record<50 | 90 | 99 | 99.9, Interval>>;
@@ -113,14 +113,14 @@ function tableOf(name: string, slices: readonly Slice[], all: readonly Window[],
   const layouts = { cost: layoutOf(usable, costOf), rate: layoutOf(usable, rateOf) };
   const isByCpu = layouts.cost.measured.length >= Math.max(1, layouts.rate.measured.length);
   const { warming, noChangeAbove } = changesIn(isByCpu ? layouts.cost : layouts.rate);
-  const isOpen = first.kind === "open";
   const cold = new Set(warming.keys());
-  // Requests/s are then those of the network, not of the server.
+  // Requests/s are then those of the network or of the generator, not of the server.
   const isOverLine = slices.some(({ verdict }) => verdict === "network-bound" || verdict === "bandwidth-bound");
-  const throughput = isOpen || isOverLine ? null : compare(inverse(layouts.rate), cold);
+  const isGiven = first.kind === "open" || isOverLine;
+  const throughput = isGiven ? null : compare(inverse(layouts.rate), cold);
   const comparison = isByCpu ? compare(layouts.cost.measured, cold) : throughput;
   const byName = Map.groupBy(slices, ({ name }) => name);
-  const rows = rowsOf(byName, { name, windows: usable, turns, layouts, isOpen, warming, comparison, context });
+  const rows = rowsOf(byName, { name, windows: usable, turns, layouts, isGiven, warming, comparison, context });
   const order = comparison?.standings.map(({ name }) => name) ?? [];
   const names = [...new Set([...byName.keys(), ...windows.map((window) => window.name)])];
   return {
@@ -159,7 +159,8 @@ interface Cells {
   readonly windows: readonly Window[];
   readonly turns: readonly Turns[];
   readonly layouts: { readonly cost: Layout; readonly rate: Layout };
-  readonly isOpen: boolean;
+  /** Whether the network or a fixed rate sets requests/s. */
+  readonly isGiven: boolean;
   readonly warming: ReadonlyMap<string, number>;
   readonly comparison: Comparison | null;
   readonly context: Context;
@@ -224,7 +225,7 @@ function rowOf(slices: readonly Slice[], all: readonly Slice[], means: Means, ce
     databaseUsPerRequest: cpu && partOf(cells.windows, name, cpu, "databaseUs"),
     poolerUsPerRequest: cpu && partOf(cells.windows, name, cpu, "poolerUs"),
     cpuAtRest: rest.length > 0 ? mean(rest) / 1e6 : null,
-    goodput: (cells.isOpen ? null : means.rate) ?? shifted(means.goodput, perSecond),
+    goodput: (cells.isGiven ? null : means.rate) ?? shifted(means.goodput, perSecond),
     latencyMs: {
       50: latency(50, means.p50Ms),
       90: latency(90, means.p90Ms),

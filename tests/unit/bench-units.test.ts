@@ -510,6 +510,15 @@ describe("analysis", () => {
     expect([table?.by, table?.rows[1]?.standing?.ratioToBest.estimate]).toEqual(["rate", expect.closeTo(2, 6)]);
   });
 
+  test("over a slow network requests/s are those of the slices, which have all connections", () => {
+    const shown = (verdict: "network-bound" | "server-bound") => {
+      const all = slices.map((one) => ({ ...one, goodput: 12_345, verdict }));
+      return analyse({ slices: all, windows }, NOTHING)[0]?.rows.map(({ goodput }) => Math.round(goodput.estimate));
+    };
+    expect(shown("network-bound")).toEqual([12_345, 12_345]);
+    expect(shown("server-bound")).not.toContain(12_345);
+  });
+
   test("a reason against a ranking by throughput is printed once for all servers that share it", () => {
     const far = slices.map((one) => ({ ...one, verdict: "network-bound" as const }));
     const [table] = analyse({ slices: far, windows: [] }, NOTHING);
