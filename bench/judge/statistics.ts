@@ -33,10 +33,10 @@ export interface Standing {
   readonly first: boolean;
 }
 
-/** A target's ln cost; the mean over the targets is 0. */
+/** A target's ln cost; the mean over the targets that are not noisy is 0. */
 export interface Effect extends Measured {
   readonly mean: number;
-  /** Moderated variance of one restart. */
+  /** Moderated variance of one restart, for quantiles with the degrees of freedom of `spread`. */
   readonly variance: number;
 }
 
@@ -48,8 +48,10 @@ export interface Comparison {
   readonly standings: readonly Standing[];
   /** Every pair once, in the order of the targets given. */
   readonly pairs: readonly Pair[];
-  /** Residual sd of one target in one restart, ln scale, so 0.01 is about 1 %. */
+  /** Residual sd of one target in one restart, ln scale, so 0.01 is about 1 %; of targets that are not noisy. */
   readonly spread: number;
+  /** Degrees of freedom of `spread`. */
+  readonly freedom: number;
   /** Smallest relative difference of two targets that is detected with 80 % power, e.g. 0.06. */
   readonly smallestVisible: number;
 }
@@ -73,16 +75,37 @@ export const shareOf = (restarts: number, isLast: boolean): number =>
 
 /**
  * Prior degrees of freedom of the pooled variance in the moderated variance of one target, see `compare`. In simulations of
- * ten targets, one of them three times as noisy, 6 % of runs report a false difference with 5 restarts, 4 % with 10; with
+ * ten targets, one of them three times as noisy, 7 % of runs report a false difference with 5 restarts, 4 % with 10; with
  * the pooled variance alone 10 to 15 % do.
  */
 const PRIOR_DF = 2;
+
+/** With fewer targets nobody knows which one is noisier than the others; with three restarts one in ten noisy targets looks steady. */
+const LEAST_TARGETS = 5;
+const LEAST_FREEDOM = 3;
+/** Probability that among equally noisy targets one counts as noisy. */
+const NOISY_ERROR = 0.01;
+
+/**
+ * A target is noisy if its variance is far above the median of all: F test, Bonferroni. One that is still compiled in some
+ * restarts varies by a factor, and would hide the differences of all others in a pooled variance.
+ * @param variances one for each target @param freedom degrees of freedom of each
+ */
+function noisyAmong(variances: readonly number[], freedom: number): boolean[] {
+  const count = variances.length;
+  if (count < LEAST_TARGETS || freedom < LEAST_FREEDOM) return variances.map(() => false);
+  // The median of χ² ÷ its degrees of freedom (Wilson & Hilferty 1931).
+  const usual = median(variances) / (1 - 2 / (9 * freedom)) ** 3;
+  const limit = usual * fQuantile(1 - NOISY_ERROR / count, freedom, freedom * (count - 1));
+  return variances.map((variance) => variance > limit);
+}
 
 /**
  * Ranks targets, with a restart as the unit of repetition (Kalibera & Jones 2013, Rigorous Benchmarking in Reasonable
  * Time): the two-way layout target × restart gives Tukey's simultaneous 95 % intervals of all pairs (Tukey 1949, Comparing
  * Individual Means; Kramer 1956; Hayter 1984). A target noisier than the others has wider intervals: its moderated variance
- * (Smyth 2004, Linear Models and Empirical Bayes Methods) is used if it exceeds the pooled one.
+ * (Smyth 2004, Linear Models and Empirical Bayes Methods) is used if it exceeds the pooled one. Variance and means of
+ * restarts are pooled without targets that are far noisier, see `noisyAmong`.
  * @param measured targets, all with the same restarts in the same order
  * @param warming targets whose cost still changed: their pairs are undecided, and they have no letter
  * @returns null with fewer than two targets, or fewer than two restarts.
@@ -92,20 +115,28 @@ export function compare(measured: readonly Measured[], warming: ReadonlySet<stri
   const restarts = measured[0]?.perRestart.length ?? 0;
   if (count < 2 || restarts < 2) return null;
 
-  const means = Array.from({ length: restarts }, (_, r) =>
-    mean(measured.map(({ perRestart }) => perRestart[r] as number)),
-  );
+  const { columns } = polish(measured.map(({ perRestart }) => perRestart));
+  const roughly = measured.map(({ perRestart }) => moments(without(perRestart, columns)).variance);
+  const noisy = noisyAmong(roughly, restarts - 1);
+  const steady = measured.filter((_, i) => !noisy[i]);
+  const means = columns.map((_, r) => mean(steady.map(({ perRestart }) => perRestart[r] as number)));
   const layout = measured.map(({ name, perRestart }) => {
-    const centred = perRestart.map((value, r) => value - (means[r] as number));
+    const centred = without(perRestart, means);
     return { name, perRestart: centred, ...moments(centred) };
   });
-  const pooled = sum(layout.map(({ variance }) => variance)) / (count - 1);
-  const effects = layout.map((effect): Effect => {
-    const unbiased = (effect.variance * count) / (count - 1);
+  const rest = steady.length - 1;
+  const freedom = rest * (restarts - 1);
+  const pooled = sum(layout.map(({ variance }, i) => (noisy[i] ? 0 : variance))) / rest;
+  const quantile = range(count, freedom);
+  const effects = layout.map((effect, i): Effect => {
+    // Others say nothing about a noisy target, so its variance has few degrees of freedom, and intervals are wider by the ratio of quantiles.
+    if (noisy[i])
+      return { ...effect, variance: effect.variance * (range(count, PRIOR_DF + restarts - 1) / quantile) ** 2 };
+    const unbiased = (effect.variance * steady.length) / rest;
     return { ...effect, variance: (PRIOR_DF * pooled + (restarts - 1) * unbiased) / (PRIOR_DF + restarts - 1) };
   });
   const spreadOf = (a: Effect, b: Effect) => Math.sqrt(Math.max(pooled, (a.variance + b.variance) / 2));
-  const unit = halfWidth(1, count, restarts);
+  const unit = quantile / Math.sqrt(restarts);
   const ratio = (a: Effect, b: Effect) => ratioOf(a.mean - b.mean, a === b ? 0 : unit * spreadOf(a, b));
   const isWarm = ({ name }: Effect) => !warming.has(name);
   const state = (a: Effect, b: Effect): State => (isWarm(a) && isWarm(b) ? stateOf(ratio(a, b)) : "undecided");
@@ -123,7 +154,8 @@ export function compare(measured: readonly Measured[], warming: ReadonlySet<stri
       first: isWarm(effect) && !different(effect, best),
     }),
   );
-  const couples = effects.flatMap((a, i) => effects.slice(i + 1).map((b) => [a, b] as const));
+  const couples = couplesOf(effects);
+  const usual = couplesOf(effects.filter((_, i) => !noisy[i])).map(([a, b]) => spreadOf(a, b));
 
   return {
     restarts,
@@ -131,9 +163,14 @@ export function compare(measured: readonly Measured[], warming: ReadonlySet<stri
     standings,
     pairs: couples.map(([a, b]) => ({ a: a.name, b: b.name, ratio: ratio(a, b), state: state(a, b) })),
     spread: Math.sqrt(pooled),
-    smallestVisible: smallestVisible(sum(couples.map(([a, b]) => spreadOf(a, b))) / couples.length, count, restarts),
+    freedom,
+    smallestVisible: smallestVisible(mean(usual), count, restarts, freedom),
   };
 }
+
+const without = (values: readonly number[], common: readonly number[]) =>
+  values.map((value, r) => value - (common[r] as number));
+const couplesOf = <T>(all: readonly T[]) => all.flatMap((a, i) => all.slice(i + 1).map((b) => [a, b] as const));
 
 /**
  * Change of each target's cost while it was measured.
@@ -142,8 +179,13 @@ export function compare(measured: readonly Measured[], warming: ReadonlySet<stri
  */
 export function drifts(changes: ReadonlyMap<string, readonly number[]>): Map<string, Interval> {
   const seen = [...changes].filter(([, of]) => of.length > 1);
-  const freedom = sum(seen.map(([, of]) => of.length - 1));
-  const pooled = sum(seen.map(([, of]) => (of.length - 1) * moments(of).variance)) / freedom;
+  const noisy = noisyAmong(
+    seen.map(([, of]) => moments(of).variance),
+    Math.min(...seen.map(([, of]) => of.length - 1)),
+  );
+  const steady = seen.filter((_, i) => !noisy[i]);
+  const freedom = sum(steady.map(([, of]) => of.length - 1));
+  const pooled = sum(steady.map(([, of]) => (of.length - 1) * moments(of).variance)) / freedom;
   const quantile = jStat.studentt.inv(1 - DRIFT_ERROR / seen.length / 2, freedom);
   return new Map(
     seen.map(([name, of]) => [
@@ -169,9 +211,9 @@ export interface Spread {
 
 /** The pooled spread of several tables. */
 export function spreadOver(tables: readonly Comparison[]): Spread {
-  const freedoms = tables.map(({ effects, restarts }) => (effects.length - 1) * (restarts - 1));
-  const squares = sum(tables.map(({ spread }, i) => (freedoms[i] as number) * spread ** 2));
-  return { sd: Math.sqrt(squares / sum(freedoms)), freedom: sum(freedoms) };
+  const freedom = sum(tables.map((table) => table.freedom));
+  const squares = sum(tables.map((table) => table.freedom * table.spread ** 2));
+  return { sd: Math.sqrt(squares / freedom), freedom };
 }
 
 /** A ratio with its two-sided interval, and its one-sided upper limit at the same error rate. */
@@ -205,15 +247,18 @@ export function contrast(
   };
 }
 
-/** Half width of the interval of every difference, from the sd of one effect in one restart; both on the ln scale. */
-function halfWidth(spread: number, targets: number, restarts: number): number {
-  return (range(targets, (targets - 1) * (restarts - 1)) * spread) / Math.sqrt(restarts);
-}
-
-/** Smallest relative difference that `compare` detects with 80 % power, from the sd of one effect, ln scale. */
-export function smallestVisible(spread: number, targets: number, restarts: number): number {
-  const power = jStat.studentt.inv(POWER, (targets - 1) * (restarts - 1)) * spread * Math.sqrt(2 / restarts);
-  return Math.expm1(halfWidth(spread, targets, restarts) + power);
+/**
+ * Smallest relative difference that `compare` detects with 80 % power.
+ * @param spread sd of one effect in one restart, ln scale @param freedom degrees of freedom of the spread
+ */
+export function smallestVisible(
+  spread: number,
+  targets: number,
+  restarts: number,
+  freedom = (targets - 1) * (restarts - 1),
+): number {
+  const half = range(targets, freedom) + jStat.studentt.inv(POWER, freedom) * Math.SQRT2;
+  return Math.expm1((half * spread) / Math.sqrt(restarts));
 }
 
 const ranges = new Map<string, number>();
@@ -253,17 +298,23 @@ export function stateOf({ low, high }: Interval): State {
 export function pooledMeans(rows: readonly ReadonlyMap<number, number>[]): (Interval | null)[] {
   const restarts = [...new Set(rows.flatMap((row) => [...row.keys()]))];
   const logs = rows.map((row) => new Map([...row].map(([restart, value]) => [restart, Math.log(value)])));
-  const whole = logs
-    .filter((row) => row.size === restarts.length)
-    .map((row) => restarts.map((r) => row.get(r) as number));
-  const { pooled, freedom } = spreadOf(whole, restarts.length);
+  const complete = logs.filter((row) => row.size === restarts.length);
+  const whole = complete.map((row) => restarts.map((r) => row.get(r) as number));
+  const { columns } = polish(whole);
+  const residuals = whole.map((values) => moments(without(values, columns)).variance);
+  const noisy = noisyAmong(residuals, restarts.length - 1);
+  const { pooled, freedom } = spreadOf(
+    whole.filter((_, i) => !noisy[i]),
+    restarts.length,
+  );
   return logs.map((row) => {
     const values = [...row.values()];
     if (values.length === 0) return null;
     const { mean, variance } = moments(values);
     if (restarts.length < 3 || values.length < 2) return ratioOf(mean, Number.NaN);
     const moderated = (PRIOR_DF * pooled + (values.length - 1) * variance) / (PRIOR_DF + values.length - 1);
-    const quantile = pooled > 0 ? jStat.studentt.inv(1 - ERROR_RATE / 2, freedom) : 0;
+    const known = noisy[complete.indexOf(row)] ? PRIOR_DF + values.length - 1 : freedom;
+    const quantile = pooled > 0 ? jStat.studentt.inv(1 - ERROR_RATE / 2, known) : 0;
     return ratioOf(mean, quantile * Math.sqrt(Math.max(pooled, moderated) / values.length));
   });
 }
@@ -304,7 +355,7 @@ export function betweenRuns(tables: readonly (readonly [Comparison, Comparison])
     predicted += (differences.length - 1) * (a.spread ** 2 / a.restarts + b.spread ** 2 / b.restarts);
     freedom += differences.length - 1;
     // Degrees of freedom of the predicted variance.
-    known += (a.effects.length - 1) * (a.restarts - 1) + (b.effects.length - 1) * (b.restarts - 1);
+    known += a.freedom + b.freedom;
   }
   if (freedom === 0) return null;
   const estimate = seen / predicted;

@@ -90,7 +90,8 @@ describe("runs with one number per target and restart", () => {
 
   test("the spread is the spread of restarts", () => {
     const found = seeded(5, RUNS, () => simulate(zeros(5), 10, 0.02).spread ** 2);
-    expect(mean(found)).toBeCloseTo(0.02 ** 2, 5);
+    // In one run of a hundred the noisiest target does not count.
+    expect(mean(found) / 0.02 ** 2).toBeWithin(0.97, 1.01);
   });
 
   test("one target three times as noisy as nine others: at most 7 % of runs report a false difference", () => {
@@ -98,6 +99,17 @@ describe("runs with one number per target and restart", () => {
       share(4, () => anyDifferent(present(compare(measure(zeros(10), restarts, (i) => (i === 0 ? 0.045 : 0.015)))))),
     );
     expect(Math.max(...cells)).toBeLessThan(0.075);
+  });
+
+  test("one target ten times as noisy as nine others hides none of their differences", () => {
+    const noisy = (effects: readonly number[], restarts: number) =>
+      present(compare(measure(effects, restarts, (i) => (i === 9 ? 0.5 : 0.05))));
+    for (const restarts of [4, 5, 10]) {
+      expect(share(6, () => anyDifferent(noisy(zeros(10), restarts)))).toBeLessThan(0.075);
+      const visible = Math.log1p(smallestVisible(0.05, 10, restarts));
+      const seen = share(7, () => noisy([1.1 * visible, ...zeros(9)], restarts).pairs[0]?.state === "different");
+      expect(seen).toBeGreaterThan(0.75);
+    }
   });
 });
 

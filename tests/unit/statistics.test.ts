@@ -189,7 +189,7 @@ test("polish finds the levels of rows and columns, even if single cells are outl
 describe("two runs", () => {
   const run = (means: readonly number[], spread: number, restarts: number) => {
     const effects = means.map((mean, i) => ({ name: `t${i}`, perRestart: [], mean, variance: spread ** 2 }));
-    return { effects, spread, restarts } as unknown as Comparison;
+    return { effects, spread, freedom: (means.length - 1) * (restarts - 1), restarts } as unknown as Comparison;
   };
   // Restarts predict differences with a variance of 0.02² ÷ 4 + 0.02² ÷ 16 = 1.25e-4.
   const before = run([0, 0, 0], 0.02, 4);
