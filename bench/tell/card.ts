@@ -131,8 +131,11 @@ function memory({ rows }: Endpoint): Line[] {
 }
 
 function next({ manifest, endpoints }: Report): Line[] {
-  if (manifest?.plan.preset !== "quick" || endpoints.every(({ comparison }) => comparison === null)) return [];
-  const standard = `--standard halves that (${PRESETS.standard.minutes} min)`;
+  const { preset, amount } = manifest?.plan ?? {};
+  const { minutes } = PRESETS.standard;
+  if (preset !== "quick" || !amount || amount.minutes >= minutes) return [];
+  if (endpoints.every(({ comparison }) => comparison === null)) return [];
+  const standard = `--standard halves that (${minutes} min)`;
   return [["Next", `${standard}; ./bench.sh report --details prints every table`]];
 }
 
