@@ -111,3 +111,9 @@ test("what an app leaves behind is ended with it", async () => {
   expect([code, output]).toEqual([1, expect.stringContaining("a did not start: it ended by 0")]);
   if (linux) expect(left("daemon")).toEqual([]);
 });
+
+test("one that answers more bytes is told so", async () => {
+  const args = ["--ref", "longer", "--ref", "long", "--endpoints", "/", "--fail-above", "50%"];
+  const { code, output } = await finish(compare(...args));
+  expect([code, output]).toEqual([expect.any(Number), expect.stringMatching(/\/: bytes of an answer .*\+[78]\.\d %/)]);
+});

@@ -56,12 +56,6 @@ test("one that waits is slower by requests/s", async () => {
   expect(output).toContain("At / a server waits for something");
 });
 
-test("one that answers more bytes is told so", async () => {
-  const args = ["--ref", "longer", "--ref", "long", "--endpoints", "/", "--fail-above", "50%"];
-  const { code, output } = await finish(compare(...args));
-  expect([code, output]).toEqual([expect.any(Number), expect.stringMatching(/\/: bytes of an answer .*\+[78]\.\d %/)]);
-});
-
 test("any CI: bench/gate.sh", async () => {
   git("checkout", "-qf", "fast");
   const gate = async (options: string) => {
@@ -103,8 +97,8 @@ test("git bisect run finds the commit that does more", async () => {
   const inHistory = (...args: string[]) =>
     must(["git", "-C", history, "-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false", ...args]);
   must(["git", "init", "-q", history]);
-  const SLOWER = 11;
-  for (let i = 1; i <= 16; i++) {
+  const SLOWER = 4;
+  for (let i = 1; i <= 6; i++) {
     writeFileSync(
       join(history, "app.js"),
       `// ${i}${app(i < SLOWER ? 100 : 100 * ADDED).replace(/^.*"prepared".*$/m, "")}`,

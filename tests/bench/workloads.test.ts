@@ -204,10 +204,10 @@ describeIf(postgres, "no PostgreSQL", "bench.sh --workload content", () => {
       const args = ["--workload", "content", "--servers", "bun-raw@pg,bun-raw"];
       const program = run(bench(file, ...args), { MARKER: moment });
       const isReached = () => program.output().includes(moment) || rowsOf(file).length > before;
-      await until(() => isReached() || program.child.exitCode !== null);
-      await until(() => foldersOf(program).length > 0);
+      await until(() => (isReached() && foldersOf(program).length > 0) || program.child.exitCode !== null);
       program.child.kill("SIGINT");
-      expect((await program.ended).code).toBe(130);
+      const { code } = await program.ended;
+      expect([code, program.output()]).toEqual([130, expect.any(String)]);
       await until(() => left(moment).length === 0);
       await until(() => foldersOf(program).length === 0);
     }

@@ -56,7 +56,6 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   if (data !== undefined && !existsSync(join(data, PASSWORD)))
     throw new UsageError(`${data} is no data folder of startPostgres: it has no file "${PASSWORD}"`);
   const user = unprivileged();
-  const port = await freePort();
   const folder = ownFolder("postgres", user);
   const guard = guarded(folder);
   let server: Server | null = null;
@@ -74,6 +73,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     if (data === undefined) await makeCluster(programs, folder, user, signal);
     else await copyCluster(resolve(data), folder, user, signal);
     const password = readFileSync(join(folder, PASSWORD), "utf8");
+    const port = await freePort();
     const url = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
     const settings = ["listen_addresses=127.0.0.1", `port=${port}`, "unix_socket_directories=", "max_connections=300"];
     const command = [join(programs, "postgres"), "-D", join(folder, DATA), ...settings.flatMap((one) => ["-c", one])];
