@@ -218,9 +218,11 @@ async function isGone(session: Session, { restart, scenario, target }: Game): Pr
   return true;
 }
 
-/** Fewer rounds are too imprecise; more rounds are worth less than another restart. */
+/** Fewer rounds are too imprecise; more rounds, or more time for each target, are worth less than another restart. */
 const LEAST_ROUNDS = 6;
 const MOST_ROUNDS = 20;
+/** Times `turnMs`. For servers started here 20 rounds take less, but reading CPU time by ssh takes a second per window. */
+const MOST_TURNS = 10;
 
 /** Share of the rounds that come first and do not count, because caches and compilers still adapt to the endpoint. */
 const FIRST_PART = 0.25;
@@ -241,9 +243,11 @@ async function playRounds(session: Session, at: At, players: Player[]): Promise<
   const order = randomOf(plan.seed, 1_000 * at.restart + plan.scenarios.indexOf(at.scenario));
   const rounds: ReadonlyMap<string, Played>[] = [];
   const first = Math.floor(wanted * FIRST_PART);
+  const since = session.now();
   const isEnough = () =>
     !isPaused(plan, at.scenario) ||
     rounds.length >= MOST_ROUNDS ||
+    session.now() - since > MOST_TURNS * plan.amount.turnMs * players.length ||
     errorOf(costsOf(rounds.slice(first), players)) < ENOUGH;
   while (rounds.length < wanted || !isEnough())
     rounds.push(await playRound(session, at, order.shuffle(players), players));
