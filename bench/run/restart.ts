@@ -221,7 +221,7 @@ async function isGone(session: Session, { restart, scenario, target }: Game): Pr
 /** Fewer rounds are too imprecise; more rounds, or more time for each target, are worth less than another restart. */
 const LEAST_ROUNDS = 6;
 const MOST_ROUNDS = 20;
-/** Times `turnMs`. For servers started here 20 rounds take less, but reading CPU time by ssh takes a second per window. */
+/** Times `turnMs`. In published runs 20 rounds take less than half of it, but over ssh reading CPU time takes a second per window. */
 const MOST_TURNS = 10;
 
 /** Share of the rounds that come first and do not count, because caches and compilers still adapt to the endpoint. */

@@ -131,9 +131,9 @@ function memory({ rows }: Endpoint): Line[] {
 }
 
 function next({ manifest, endpoints }: Report): Line[] {
-  const { preset, amount } = manifest?.plan ?? {};
   const { minutes } = PRESETS.standard;
-  if (preset !== "quick" || !amount || amount.minutes >= minutes) return [];
+  const plan = manifest?.plan;
+  if (plan?.preset !== "quick" || plan.amount.minutes >= minutes) return [];
   if (endpoints.every(({ comparison }) => comparison === null)) return [];
   const standard = `--standard halves that (${minutes} min)`;
   return [["Next", `${standard}; ./bench.sh report --details prints every table`]];

@@ -22,10 +22,10 @@ export function besideOthers(newest: ReadonlyMap<Kind, Report>): string {
     .map(({ kind, endpoint, measured, unit, figures }) => {
       const rows = newest.get(kind)?.endpoints.find((one) => one.endpoint === endpoint)?.rows ?? [];
       const show = (value: number) => (unit === "success rate" ? value.toFixed(8) : count(value));
-      const ours = ({ requests, errors, goodput, warming }: Row) =>
-        unit === "success rate"
-          ? show((requests - errors) / requests)
-          : `${warming ? `${WARMING}, ` : ""}${show(goodput.estimate)}`;
+      const ours = ({ requests, errors, goodput, warming }: Row) => {
+        if (unit === "success rate") return show((requests - errors) / requests);
+        return show(goodput.estimate) + (warming ? ` ${WARMING}` : "");
+      };
       const here = (name: string) => rows.filter((row) => row.name === name).map(ours)[0] ?? "-";
       const lines = Object.entries(figures).map(([name, figure]) => [name, show(figure), here(name)]);
       const table = markdownTable([[endpoint, `theirs, ${unit}`, "here"], ...lines], { align: ["l", "r", "r"] });

@@ -92,7 +92,7 @@ test("loopback at full speed is server-bound", async () => {
 });
 
 /**
- * A server in this process. `answer` has the number of the request since none came for 20 ms, so the checks, which are two, have 1 and 2.
+ * A server in this process. `answer` gets the number of the request since the last pause of 20 ms: the two checks before a restart are 1 and 2.
  * @returns what `measured` does, and the slices in which this process was not late
  */
 async function measuredForeign(answer: (n: number) => Response | Promise<Response>, args: string[]) {
