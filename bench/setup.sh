@@ -31,18 +31,13 @@ setup_bun() {
 packages() { bun install --frozen-lockfile --silent "$@" >&2 || fail "bun install failed: see above"; }
 setup_bench() { packages --filter bench --omit=dev --omit=optional; }
 setup_httpyac() { packages --filter bench --omit=dev; }
-setup_tests() { packages; setup_node; }
 
 # The servers of the matrix: frameworks, drivers, Node and data.
 setup_servers() {
   packages --filter simple-http-server-benchmark --omit=dev
-  setup_node
-  [ -f data.db ] || bun createdb.ts >&2 || exit 1
-}
-setup_node() {
-  # For compiling add-ons, 67 MB.
-  rm -rf node_modules/node-*/include
+  rm -rf node_modules/node-*/include # for compiling add-ons, 67 MB
   have node || fail "Node.js is missing and the registry has no build of it for this machine: install Node.js 24 or later"
+  [ -f data.db ] || bun createdb.ts >&2 || exit 1
 }
 
 setup_fortio() { setup_generator fortio "$FORTIO_VERSION" fortio.org/fortio fortio/fortio; }
