@@ -417,6 +417,54 @@ describe("reasons to doubt a run are beside the number", () => {
     }
   });
 
+  describe("an invalid row says why", () => {
+    const of = (change: (slice: Slice) => Partial<Slice>, restarts = 3) =>
+      changed(known({ restarts }), {
+        slice: (one) => (one.name === "node-raw" && one.endpoint === "/plain" ? change(one) : {}),
+      });
+    const verdictIn = (run: Known) => rowOf(say(run), "node-raw")?.verdict;
+    const invalid = (run: Known) => card(say(run)).find((line) => String(line).startsWith("Invalid"));
+
+    test("no row is invalid because of one short slice that the host disturbed", () => {
+      // 85 and 97 of 100 connections had a request in flight, on average.
+      const short = { seconds: 0.11, requests: 1_210, goodput: 11_000, taken: 0.07, maxMs: 12 };
+      const first = { ...short, averageMs: 7.727, verdict: "invalid" } as const;
+      const second = { ...short, averageMs: 8.8 };
+      const seen = of(({ restart }) => (restart === 1 ? first : second), 2);
+      expect([verdictIn(seen), invalid(seen)]).toEqual(["server-bound", undefined]);
+    });
+
+    test("latencies that are impossible in all slices", () => {
+      const few = of(({ averageMs }) => ({ averageMs: 0.6 * averageMs }));
+      expect(verdictIn(few)).toBe("invalid");
+      expect(invalid(few)).toBe(
+        "Invalid, so not ranked by requests/s: node-raw at /plain: requests/s × mean latency is 60 of 100 connections, so the latencies are wrong: measure again with longer slices (--seconds 1).",
+      );
+      expect(verdictIn(of(({ averageMs }) => ({ averageMs: 1.04 * averageMs })))).toBe("invalid");
+      // Starved slices decide only if a server has no others.
+      const starved = (only: number) =>
+        of(({ restart, averageMs }) => (restart <= only ? { averageMs: 0.6 * averageMs, verdict: "starved" } : {}));
+      expect([2, 3].map((only) => verdictIn(starved(only)))).toEqual(["server-bound", "starved"]);
+    });
+
+    test("failed requests, and connections that could not be opened", () => {
+      const failing = changed(
+        of(() => ({ errors: 12 })),
+        {
+          slice: ({ name, endpoint }) => (name === "bun-raw" && endpoint === "/plain" ? { sockets: 97 } : {}),
+          turns: ({ name }) => (name === "node-raw" ? { failed: { 500: 3 } } : {}),
+        },
+      );
+      const line = String(invalid(failing));
+      for (const part of [
+        "node-raw at /plain: 36 of 3,000 requests failed (500): fix the server or the network",
+        "bun-raw at /plain: only 97 of 100 connections were opened: fix",
+      ])
+        expect(line).toContain(part);
+      expect(line).not.toContain("latenc");
+    });
+  });
+
   test("do not trust a run if a twin differs from its server over all endpoints", () => {
     const unequal = say(known({ twin: "bun-raw", factor: ({ name }) => (name === "bun-raw#2" ? 1.1 : 1) }));
     const refusal =
