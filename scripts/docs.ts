@@ -154,7 +154,7 @@ export function machinesPage(reports: readonly Report[]): string {
     "What a server costs depends on the machine, and so does the ratio of two servers. So each run here stands beside its machine; none of them is _the_ answer. Written by `bun scripts/publish.ts`.",
     "To add yours: run `./bench.sh --standard --machine-name hetzner-cx33`, then `bun scripts/publish.ts RUN`, and send all that changed as a pull request.",
     "## What each choice costs",
-    `Servers that differ in nothing else. ${HOW_TO_READ}`,
+    `Each row compares servers that differ in nothing else. ${HOW_TO_READ}`,
     markdownTable([["CPU time per request", ...names], ...rows]),
     ...shown.flatMap((report, i) => [
       `## ${names[i]}`,
