@@ -244,7 +244,6 @@ program
   .option("--history <file>", "what changed over the runs of a results.csv, and since when; --html draws it", path)
   .option("--html <file>", "write a page with charts, in one file", path)
   .option("--markdown", "as Markdown")
-  .option("--publish [run]", "add a run to docs/runs/ and write README.md, docs/ and results.csv from the runs there")
   .action(async (files: string[], options: ReportOptions) =>
     (await import("./commands/report.ts")).showReport(files, options),
   );

@@ -61,7 +61,7 @@ test("since when: compared with a server of the same runs, the effect of the mac
   write(20);
   const history = readHistory(file);
   expect(historyLines(history)).toEqual(["my-app ÷ bun-raw at /: +14.3 % since 2026-01-13T00:00:00.000Z: 1.40 → 1.60"]);
-  expect(historyPage(history, file)).toContain('aria-label="my-app ÷ bun-raw at /, run by run"');
+  expect(await historyPage(history, file)).toContain('aria-label="my-app ÷ bun-raw at /, run by run"');
   write(8);
   expect(historyLines(readHistory(file))).toEqual(["no change in 8 runs: my-app ÷ bun-raw at /"]);
   write(3);
