@@ -38,7 +38,7 @@ test("72 series of 8 to 20 runs without a change: at most 5 % of reports show on
   expect(clear.filter(([at = 0]) => Math.abs(at - 8) <= 1).length).toBeGreaterThanOrEqual(18);
 });
 
-test("since when: compared with a server of the same runs, the effect of the machine cancels", () => {
+test("since when: compared with a server of the same runs, the effect of the machine cancels", async () => {
   const file = join(scratch(), "history.csv");
   const rows = Array.from({ length: 20 }, (_, day) => {
     const machine = 1 + (day % 3);
