@@ -26,8 +26,8 @@ export interface CommandOptions {
   /** Added to the environment of this process. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   readonly stdin?: Bun.BunFile | Blob | ReadableStream | undefined;
-  /** Its output goes to stderr of this process, and is not kept. */
-  readonly shown?: boolean | undefined;
+  /** Its output goes to stderr of this process, and is not kept; "stderr": only its stderr. */
+  readonly shown?: boolean | "stderr" | undefined;
 }
 
 /** @throws UsageError if there is no such command */
@@ -38,8 +38,7 @@ export function start(command: readonly string[], options: CommandOptions = {}):
   let child: Bun.Subprocess<"ignore", "pipe", "pipe">;
   try {
     child = Bun.spawn([...command], {
-      // stdout and stderr both go to stderr of this process
-      stdio: shown ? ["ignore", 2 as never, 2 as never] : [(stdin ?? "ignore") as "ignore", "pipe", "pipe"],
+      stdio: [(stdin ?? "ignore") as "ignore", shown === true ? (2 as never) : "pipe", shown ? (2 as never) : "pipe"],
       env: { ...process.env, ...env },
       ...(cwd && { cwd }),
       ...user,
@@ -49,9 +48,10 @@ export function start(command: readonly string[], options: CommandOptions = {}):
     throw new UsageError(`${command[0]} cannot be run (${(error as Error).message}): install it`);
   }
   const ended = async (): Promise<Ended> => {
-    const [stdout, stderr] = shown
-      ? ["", ""]
-      : await Promise.all([new Response(child.stdout).text(), endOf(child.stderr)]);
+    const [stdout, stderr] = await Promise.all([
+      shown === true ? "" : new Response(child.stdout).text(),
+      shown ? "" : endOf(child.stderr),
+    ]);
     await child.exited;
     const seconds = (performance.now() - since) / 1e3;
     signal?.throwIfAborted();
