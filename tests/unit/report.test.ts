@@ -591,7 +591,7 @@ describe("--publish", () => {
     const before = docs();
     const { code, output } = await publish(run, results);
     expect([code, output.trimEnd().split("\n").length, output]).toEqual([1, 1, expect.stringContaining(problem)]);
-    expect([docs(), readdirSync(join(folder, PUBLISHED))]).toEqual([before, readdirSync(PUBLISHED)]);
+    expect([docs(), readdirSync(join(folder, PUBLISHED)).sort()]).toEqual([before, readdirSync(PUBLISHED).sort()]);
   });
 
   test("packs the run, and the docs show it; without a run the docs are written again", async () => {
