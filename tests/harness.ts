@@ -1,14 +1,22 @@
 import { afterAll, beforeAll, describe, type TestOptions, test } from "bun:test";
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { delimiter, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parse } from "csv-parse/sync";
+import { splitCores } from "../bench/host/cores.ts";
 import { freePort } from "../bench/host/free-port.ts";
 import { runFile, runsIn } from "../bench/keep/files.ts";
+import { needPgbouncer } from "../bench/run/stores/pooler.ts";
+import { findPrograms } from "../bench/run/stores/postgres.ts";
 import matrix from "../servers/matrix.json" with { type: "json" };
+
+// Tests also find what setup.sh has installed, and programs that Debian has elsewhere.
+const INSTALLED = [resolve(".tools/bin"), resolve("node_modules/.bin")];
+const ELSEWHERE = ["/usr/sbin", "/sbin", findPrograms() ?? []].flat();
+process.env.PATH = [...INSTALLED, process.env.PATH, ...ELSEWHERE].join(delimiter);
 
 export const SERVERS = Object.keys(matrix);
 
@@ -164,6 +172,80 @@ export async function until(condition: () => boolean | Promise<boolean>): Promis
 /** The program is installed and exits 0. */
 export const works = (...[command = "", ...args]: string[]): boolean => spawnSync(command, args).status === 0;
 
+/** @returns the path of a program, null if it is missing */
+export const find = (program: string): string | null => Bun.which(program, { PATH: process.env.PATH ?? "" });
+
+export const COMPOSES = [["docker", "compose"], ["docker-compose"]] as const;
+export const CHROMIUM = ["chromium", "chromium-browser", "google-chrome"].map(find).find(Boolean);
+
+/** Programs that are on PATH or not, and their packages in Debian. */
+const PACKAGES = {
+  chrt: "util-linux",
+  dockerd: "docker.io",
+  ip: "iproute2",
+  nginx: "nginx-light",
+  npm: "npm",
+  nsenter: "util-linux",
+  openssl: "openssl",
+  pgbench: "postgresql",
+  ps: "procps",
+  python3: "python3",
+  script: "bsdutils",
+  shellcheck: "shellcheck",
+  ssh: "openssh-client",
+  "ssh-keygen": "openssh-client",
+  sshd: "openssh-server",
+  tc: "iproute2",
+};
+
+/** Everything else that a test may need: whether it is there, and what to do if it is not. */
+const OTHERS = {
+  act: [() => find("act") !== null, "act is missing: go install github.com/nektos/act@latest"],
+  chromium: [() => CHROMIUM !== undefined, "Chromium is missing: install chromium"],
+  compose: [
+    () => COMPOSES.some((one) => works(...one, "version")),
+    "Docker Compose is missing: install docker-compose",
+  ],
+  docker: [() => works("docker", "info"), "no Docker engine answers: start Docker"],
+  k6: [() => find("k6") !== null, "k6 is missing: ./bench.sh --workload content --dry-run installs it"],
+  linux: [() => process.platform === "linux", "this is not Linux"],
+  pgbouncer: [() => isFine(needPgbouncer), "pgbouncer 1.24 or later is missing: install pgbouncer"],
+  postgres: [() => findPrograms() !== null, "PostgreSQL is missing: install postgresql"],
+  root: [() => process.getuid?.() === 0, "this user is not root"],
+  "two cores": [() => splitCores() !== null, "this is not Linux with two cores"],
+  venv: [() => works("python3", "-c", "import ensurepip"), "Python makes no venv: install python3-venv"],
+} as const;
+
+function isFine(check: () => void): boolean {
+  try {
+    check();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export type Need = keyof typeof PACKAGES | keyof typeof OTHERS;
+
+/**
+ * The only place where a test asks for what not every machine has: testIf(...needs("k6"), name, body).
+ * @returns whether all of it is there, and what is missing and how to get it
+ */
+export function needs(...all: readonly Need[]): [isThere: boolean, missing: string] {
+  const missing = all.flatMap((one) => {
+    if (one in PACKAGES)
+      return find(one) ? [] : [`${one} is missing: install ${PACKAGES[one as keyof typeof PACKAGES]}`];
+    const [isThere, what] = OTHERS[one as keyof typeof OTHERS];
+    return isThere() ? [] : [what];
+  });
+  return [missing.length === 0, missing.join("; ")];
+}
+
+/** @returns what those arguments of bench.sh need beside what it always does */
+export const needsOf = (args: readonly string[]): Need[] => [
+  ...(args.some((arg) => arg === "content" || arg === "tpcb") ? ["k6" as const] : []),
+];
+
 /** If set, only the `describe` of this name may be skipped; all others run and fail if something is missing. */
 const { SKIP_ONLY } = process.env;
 
@@ -185,3 +267,14 @@ export function testIf(
 ): void {
   describeIf(condition, reason, name, () => test(name, body, options));
 }
+
+/**
+ * For a test that has run, but could not show what it is for, because the machine was disturbed. Bun cannot skip a test
+ * that runs, so this says it, and corrects the counts that test.sh prints: one fewer passed, one more skipped.
+ */
+export function notShown(what: string, reason: string): void {
+  console.warn(`SKIPPED ${what}: ${reason}`);
+  const { REPORTS } = process.env;
+  if (REPORTS) writeFileSync(join(REPORTS, `not-shown-${Bun.randomUUIDv7()}.xml`), COUNTS);
+}
+const COUNTS = '<testsuites name="not shown" tests="0" assertions="0" failures="0" skipped="1">\n</testsuites>\n';

@@ -1,13 +1,12 @@
 /** Load from several machines: the merged result is the sum of all agents, and an error names an agent that is lost. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { freePort } from "../../bench/host/free-port.ts";
 import { findAgents, loadFrom } from "../../bench/load/agents.ts";
 import { PERCENTILES } from "../../bench/load/fortio.ts";
 import { finish, type Program, resultsIn, rowsOf, run, scratch, until } from "../harness.ts";
 
-const FORTIO = Bun.which("fortio", { PATH: `${resolve(".tools/bin")}:${process.env.PATH}` }) ?? "fortio";
 const folder = scratch();
 const newFile = resultsIn(folder);
 const never = new AbortController().signal;
@@ -32,7 +31,7 @@ afterAll(() => server.stop(true));
 async function startAgent(): Promise<Program & { address: string }> {
   const address = `127.0.0.1:${await freePort()}`;
   const off = ["grpc", "tcp", "udp", "redirect"].flatMap((name) => [`-${name}-port`, "disabled"]);
-  const program = run([FORTIO, "server", "-http-port", address, ...off, "-loglevel", "Error"]);
+  const program = run(["fortio", "server", "-http-port", address, ...off, "-loglevel", "Error"]);
   await until(async () => (await fetch(`http://${address}/fortio/rest/status`).catch(() => null))?.ok === true);
   return { ...program, address };
 }
@@ -60,7 +59,7 @@ function loggingAgent(log: string, runs: Run[]) {
       const flags = { c, qps, t, r, json: "-", loglevel: "Critical", "access-log-file": log };
       const child = Bun.spawn(
         [
-          ...[FORTIO, "load", "-quiet", ...(uniform ? ["-uniform"] : [])],
+          ...["fortio", "load", "-quiet", ...(uniform ? ["-uniform"] : [])],
           ...Object.entries(flags).flatMap(([name, value]) => [`-${name}`, value ?? ""]),
           url ?? "",
         ],

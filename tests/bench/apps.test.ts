@@ -1,6 +1,9 @@
 /** Apps that are not ours: started by their own commands, or found by the port at which they listen. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
+import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { type LocalSpec, parseTarget, SERVERS } from "../../bench/ask/targets.ts";
 import { splitCores } from "../../bench/host/cores.ts";
@@ -9,11 +12,14 @@ import { listenerOf } from "../../bench/host/proc.ts";
 import { sweep } from "../../bench/host/sweep.ts";
 import { manifestOf } from "../../bench/keep/manifest.ts";
 import { start } from "../../bench/run/targets/local.ts";
+import { untilReady } from "../../bench/run/targets/target.ts";
 import {
   bench,
   finish,
   left,
   must,
+  needs,
+  needsOf,
   type Program,
   resultsIn,
   rowsOf,
@@ -21,7 +27,6 @@ import {
   scratch,
   testIf,
   until,
-  works,
 } from "../harness.ts";
 
 const folder = scratch();
@@ -29,14 +34,14 @@ beforeAll(() => void sweep()); // as a run does that starts an app
 const newFile = resultsIn(folder);
 const linux = process.platform === "linux";
 
-/** Answers after `LATE_MS`, at PORT; its start is told by a file. */
+/** Answers at PORT; its start is told by a file. */
 const APP = `
 const { createServer } = require("node:http");
 if (process.env.GREETING !== "hello") { console.error("no GREETING"); process.exit(3); }
-setTimeout(() => createServer((request, response) => {
+createServer((request, response) => {
   response.statusCode = request.url === "/ok" ? 200 : 404;
   response.end("x");
-}).listen(Number(process.env.PORT), "127.0.0.1"), Number(process.env.LATE_MS ?? 0));
+}).listen(Number(process.env.PORT), "127.0.0.1");
 `;
 const app = join(folder, "app");
 mkdirSync(app);
@@ -172,7 +177,7 @@ test("a ladder of connections, up to where a server fails", async () => {
   expect(output).toMatch(/^crowded +[\d,]+, [\d.]+ +[\d,]+, [\d.]+, \d+ % failed +-$/m);
 });
 
-testIf(works("python3", "--version"), "it is an app in Python", "one that gets its port in its command", async () => {
+testIf(...needs("python3"), "one that gets its port in its command", async () => {
   const file = newFile();
   const start = ["--start", "python=python3 -m http.server {port}", "--cwd", app, "--endpoints", "/app.js"];
   const { code, output } = await finish(bench(file, ...start, "--warmup", "100"));
@@ -209,10 +214,9 @@ describe("mistakes are one line, and nothing is left", () => {
     [["--start", "a=true"], "a did not start: it ended by 0"],
     [["--start", "a=node app.js &", "--env", "GREETING=hello"], "a did not start: it ended by 0"],
     [["--start", "a=setsid -f node app.js", "--env", "GREETING=hello"], "a did not start: it ended by 0"],
-    [["--start", "a=while true; do node app.js; done"], "/ok within 60 s: no GREETING"],
   ];
   for (const [i, [args, message]] of cases.entries()) {
-    test(message, async () => {
+    testIf(...needs(...needsOf(args)), message, async () => {
       const file = newFile();
       const { code, output } = await finish(bench(file, ...SETTINGS.slice(0, 2), "--endpoints", "/ok", ...args), {
         MARKER: `mistake${i}`,
@@ -245,28 +249,66 @@ test("an app that has a login only, on the Node of whoever called: its card says
 });
 
 /** The app as one of a run. */
-const appSpec = (env = {}) =>
-  ({
-    kind: "local",
-    name: "app",
-    command: ["node", join(app, "app.js")],
-    env: { GREETING: "hello", ...env },
-    app: { cwd: app, ready: { method: "GET", path: "/ok", headers: {} } },
-  }) satisfies LocalSpec;
+const APP_SPEC: LocalSpec = {
+  kind: "local",
+  name: "app",
+  command: ["node", join(app, "app.js")],
+  env: { GREETING: "hello" },
+  app: { cwd: app, ready: { method: "GET", path: "/ok", headers: {} } },
+};
 
-test("an app that needs 20 s to start is waited for", async () => {
-  const target = await start(appSpec({ LATE_MS: "20000" }), undefined, new AbortController().signal);
-  await target.stop();
-  expect(target.startupMs).toBeGreaterThan(20_000);
+describe("an app that starts", () => {
+  const never = new AbortController().signal;
+  const get = (path: string) => ({ ready: { method: "GET", path, headers: {} } });
+
+  test("has a minute for it", async () => {
+    const server = Bun.serve({ port: 0, fetch: () => new Response("x") });
+    let passedMs = 0;
+    const clock = spyOn(Date, "now").mockImplementation(() => passedMs);
+    const startAt = (ms: number) => {
+      passedMs = 0;
+      const find = () => {
+        passedMs += 500;
+        const port = passedMs < ms ? 1 : server.port; // nothing listens at port 1
+        return { up: true, url: `http://127.0.0.1:${port}`, log: "no GREETING" };
+      };
+      return untilReady("app", never, find, get("/ok"));
+    };
+    try {
+      expect((await startAt(59_000)).url).toEndWith(`${server.port}`);
+      await expect(startAt(70_000)).rejects.toThrow(/^app did not answer .*\/ok within 60 s: no GREETING$/);
+    } finally {
+      clock.mockRestore();
+      await server.stop(true);
+    }
+  });
+
+  test("and does not end its answer, like a stream, is refused", async () => {
+    const late = new AbortController();
+    const timeout = spyOn(AbortSignal, "timeout").mockReturnValue(late.signal);
+    // The sockets hold less than this, so once all of it is sent, the answer has begun.
+    const end = () => late.abort(new DOMException("30 s have passed", "TimeoutError"));
+    const server = createServer((_, response) => response.write(Buffer.alloc(2 ** 26), end)).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    try {
+      await expect(untilReady("app", never, () => ({ up: true, url, log: "" }), get("/events"))).rejects.toThrow(
+        "/events does not end its answer within 30 s, like a stream: leave it out",
+      );
+      expect(timeout).toHaveBeenCalledWith(30_000);
+    } finally {
+      timeout.mockRestore();
+      server.close();
+    }
+  });
 });
 
 testIf(
-  linux,
-  "Linux shares a core between sessions",
+  ...needs("linux", "ps"),
   "our servers and apps have a session each, between which the scheduler shares a core",
   async () => {
     const own = parseTarget("bun-raw", SERVERS) as LocalSpec;
-    for (const spec of [own, appSpec()]) {
+    for (const spec of [own, APP_SPEC]) {
       const target = await start(spec, undefined, new AbortController().signal);
       const session = must(["ps", "-o", "sid=", "-p", String(target.pid)]);
       await target.stop();
@@ -275,29 +317,24 @@ testIf(
   },
 );
 
-testIf(
-  linux,
-  "listening sockets are read from /proc",
-  "the process that listens is found, also above several",
-  async () => {
-    const port = await freePort();
-    const cluster = `
+testIf(...needs("linux"), "the process that listens is found, also above several", async () => {
+  const port = await freePort();
+  const cluster = `
     const cluster = require("node:cluster");
     if (cluster.isPrimary) { cluster.fork(); cluster.fork(); }
     else require("node:http").createServer((_, r) => r.end("x")).listen({ port: ${port}, reusePort: true });
   `;
-    writeFileSync(join(folder, "cluster.js"), cluster);
-    const program: Program = run(["node", join(folder, "cluster.js")]);
-    try {
-      await until(async () => {
-        if (program.child.exitCode !== null) throw new Error(`ended: ${program.output()}`);
-        return (await fetch(`http://127.0.0.1:${port}`).catch(() => null))?.ok === true;
-      });
-      await until(() => listenerOf(port) === program.pid); // when the second listens as well
-      expect(listenerOf(await freePort())).toBeNull();
-    } finally {
-      program.child.kill();
-      await program.ended;
-    }
-  },
-);
+  writeFileSync(join(folder, "cluster.js"), cluster);
+  const program: Program = run(["node", join(folder, "cluster.js")]);
+  try {
+    await until(async () => {
+      if (program.child.exitCode !== null) throw new Error(`ended: ${program.output()}`);
+      return (await fetch(`http://127.0.0.1:${port}`).catch(() => null))?.ok === true;
+    });
+    await until(() => listenerOf(port) === program.pid); // when the second listens as well
+    expect(listenerOf(await freePort())).toBeNull();
+  } finally {
+    program.child.kill();
+    await program.ended;
+  }
+});

@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { freePort } from "../../bench/host/free-port.ts";
 import next from "../../stacks/next/package.json" with { type: "json" };
-import { finish, must, resultsIn, rowsOf, run, scratch, testIf, until, works } from "../harness.ts";
+import { finish, must, needs, resultsIn, rowsOf, run, scratch, testIf, until } from "../harness.ts";
 
 const folder = scratch();
 const newFile = resultsIn(folder);
@@ -47,7 +47,7 @@ app.listen(process.env.PORT);`;
   expect(await loaded(express, own)).toEqual(new Set(["POST /login", "/items"]));
 });
 
-testIf(works("npm", "--version"), "npm installs it", "a Next.js app", async () => {
+testIf(...needs("npm"), "a Next.js app", async () => {
   const { next: version, react, "react-dom": dom } = next.dependencies;
   const own = made("next", {
     "package.json": JSON.stringify({
@@ -61,7 +61,7 @@ testIf(works("npm", "--version"), "npm installs it", "a Next.js app", async () =
   expect(await loaded(site, own, { NEXT_TELEMETRY_DISABLED: "1" })).toEqual(new Set(["/", "/api/items"]));
 });
 
-testIf(works("python3", "-c", "import ensurepip"), "Python makes no venv", "a Python app", async () => {
+testIf(...needs("venv"), "a Python app", async () => {
   const app = `async def app(scope, receive, send):
     if scope["type"] == "http":
         await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"2")]})
@@ -73,7 +73,7 @@ testIf(works("python3", "-c", "import ensurepip"), "Python makes no venv", "a Py
   expect(await loaded(python, own, { PATH })).toEqual(new Set(["/items"]));
 });
 
-testIf(works("nginx", "-v"), "nginx is missing", "a server behind nginx", async () => {
+testIf(...needs("nginx"), "a server behind nginx", async () => {
   const [port, upstream] = [await freePort(), await freePort()];
   const own = made("nginx", {
     "app.js": `require("node:http").createServer((_, response) => response.end("x")).listen(${upstream}, "127.0.0.1");`,

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { finish, must, testIf, works } from "../harness.ts";
+import { finish, must, needs, testIf } from "../harness.ts";
 import { app, compare, expectGone, folder, git, isRecord, newFile, repo } from "./gate-app.ts";
 
 test("a commit that costs more is slower, and the one before it is not", async () => {
@@ -119,55 +119,50 @@ test("git bisect run finds the commit that does more", async () => {
   expect(inHistory("log", "-1", "--format=%s", "refs/bisect/bad")).toBe(`commit ${SLOWER}`);
 });
 
-testIf(
-  works("act", "--version"),
-  "act is not installed: go install github.com/nektos/act@latest",
-  "the workflow of docs/ci-gate.md, by act: the pull request has a comment",
-  async () => {
-    git("checkout", "-qf", "slow");
-    // The action as it is, whose bench.sh is this folder's: act copies what it runs.
-    const action = join(folder, "action");
-    mkdirSync(join(action, "bench"), { recursive: true });
-    for (const file of ["action.yml", "bench/gate.sh"]) copyFileSync(file, join(action, file));
-    const program = (file: string, text: string) => writeFileSync(file, `#!/bin/sh\n${text}\n`, { mode: 0o755 });
-    program(join(action, "bench.sh"), `exec ${process.cwd()}/bench.sh "$@"`);
-    const [comment, bin] = [join(folder, "comment"), join(folder, "bin")];
-    mkdirSync(bin);
-    program(join(bin, "gh"), `echo "$@" >${comment}; for file; do :; done; cat "$file" >>${comment}`);
+testIf(...needs("act"), "the workflow of docs/ci-gate.md, by act: the pull request has a comment", async () => {
+  git("checkout", "-qf", "slow");
+  // The action as it is, whose bench.sh is this folder's: act copies what it runs.
+  const action = join(folder, "action");
+  mkdirSync(join(action, "bench"), { recursive: true });
+  for (const file of ["action.yml", "bench/gate.sh"]) copyFileSync(file, join(action, file));
+  const program = (file: string, text: string) => writeFileSync(file, `#!/bin/sh\n${text}\n`, { mode: 0o755 });
+  program(join(action, "bench.sh"), `exec ${process.cwd()}/bench.sh "$@"`);
+  const [comment, bin] = [join(folder, "comment"), join(folder, "bin")];
+  mkdirSync(bin);
+  program(join(bin, "gh"), `echo "$@" >${comment}; for file; do :; done; cat "$file" >>${comment}`);
 
-    const yaml = readFileSync("docs/ci-gate.md", "utf8").match(/```yaml\n([^`]*)```/)?.[1] ?? "";
-    const workflow = join(repo, ".github", "workflows", "slower.yml");
-    const lines = ["--warmup=500", "--connections=8", "--seconds=300", `--results=${newFile()}`];
-    const options = `|\n${lines.map((line) => `            ${line}`).join("\n")}`;
-    mkdirSync(dirname(workflow), { recursive: true });
-    writeFileSync(
-      workflow,
-      yaml
-        .replace("setup: npm ci", "setup: touch prepared")
-        .replace("start: node server.js", "start: node server/app.js")
-        .replace("endpoints: /,/api/items", `endpoints: /\n          options: ${options}`),
+  const yaml = readFileSync("docs/ci-gate.md", "utf8").match(/```yaml\n([^`]*)```/)?.[1] ?? "";
+  const workflow = join(repo, ".github", "workflows", "slower.yml");
+  const lines = ["--warmup=500", "--connections=8", "--seconds=300", `--results=${newFile()}`];
+  const options = `|\n${lines.map((line) => `            ${line}`).join("\n")}`;
+  mkdirSync(dirname(workflow), { recursive: true });
+  writeFileSync(
+    workflow,
+    yaml
+      .replace("setup: npm ci", "setup: touch prepared")
+      .replace("start: node server.js", "start: node server/app.js")
+      .replace("endpoints: /,/api/items", `endpoints: /\n          options: ${options}`),
+  );
+  const event = join(folder, "event.json");
+  writeFileSync(event, JSON.stringify({ number: 7, pull_request: { base: { sha: git("rev-parse", "fast") } } }));
+
+  const pushed = join(folder, "pushed.json");
+  writeFileSync(pushed, JSON.stringify({ before: git("rev-parse", "fast") }));
+
+  const uses = yaml.match(/uses: (OWNER\/.*)/)?.[1];
+  const act = (name: string, file: string) =>
+    finish(
+      [
+        ...["act", name, "--eventpath", file, "--platform", "ubuntu-latest=-self-hosted"],
+        ...["--directory", repo, "--local-repository", `${uses}=${action}`, "--secret", "GITHUB_TOKEN=none"],
+      ],
+      { HOME: join(folder, "home"), PATH: `${bin}:${process.env.PATH}` },
     );
-    const event = join(folder, "event.json");
-    writeFileSync(event, JSON.stringify({ number: 7, pull_request: { base: { sha: git("rev-parse", "fast") } } }));
-
-    const pushed = join(folder, "pushed.json");
-    writeFileSync(pushed, JSON.stringify({ before: git("rev-parse", "fast") }));
-
-    const uses = yaml.match(/uses: (OWNER\/.*)/)?.[1];
-    const act = (name: string, file: string) =>
-      finish(
-        [
-          ...["act", name, "--eventpath", file, "--platform", "ubuntu-latest=-self-hosted"],
-          ...["--directory", repo, "--local-repository", `${uses}=${action}`, "--secret", "GITHUB_TOKEN=none"],
-        ],
-        { HOME: join(folder, "home"), PATH: `${bin}:${process.env.PATH}` },
-      );
-    const { code, output } = await act("pull_request", event);
-    expect([code, output]).toEqual([1, expect.stringContaining("Job failed")]);
-    const [args, ...body] = readFileSync(comment, "utf8").split("\n");
-    expect(args).toMatch(/^pr comment 7 --edit-last --create-if-none --body-file .*gate\.md$/);
-    expect(body.join("\n")).toMatch(/slower: \/ by about/);
-    const push = await act("push", pushed);
-    expect([push.code, push.output]).toEqual([1, expect.stringContaining("slower: / by about")]);
-  },
-);
+  const { code, output } = await act("pull_request", event);
+  expect([code, output]).toEqual([1, expect.stringContaining("Job failed")]);
+  const [args, ...body] = readFileSync(comment, "utf8").split("\n");
+  expect(args).toMatch(/^pr comment 7 --edit-last --create-if-none --body-file .*gate\.md$/);
+  expect(body.join("\n")).toMatch(/slower: \/ by about/);
+  const push = await act("push", pushed);
+  expect([push.code, push.output]).toEqual([1, expect.stringContaining("slower: / by about")]);
+});

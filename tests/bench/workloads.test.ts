@@ -2,11 +2,11 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
 import { SQL } from "bun";
 import { ON_DISK } from "../../bench/host/folders.ts";
 import { median } from "../../bench/judge/statistics.ts";
-import { pgbouncerVersion } from "../../bench/run/stores/pooler.ts";
-import { findPrograms, startPostgres } from "../../bench/run/stores/postgres.ts";
+import { startPostgres } from "../../bench/run/stores/postgres.ts";
 import { openStores } from "../../bench/run/stores/stores.ts";
 import { watchWaits } from "../../bench/run/stores/waits.ts";
 import { clocksOf } from "../../bench/run/targets/target.ts";
@@ -15,6 +15,9 @@ import {
   describeIf,
   finish,
   left,
+  makeDatabase,
+  needs,
+  needsOf,
   type Program,
   resultsIn,
   rowsOf,
@@ -27,11 +30,11 @@ import {
 } from "../harness.ts";
 import { ask } from "../postgres.ts";
 
-const newFile = resultsIn(scratch());
+const folder = scratch();
+const newFile = resultsIn(folder);
 /** Folders with stores of a run. */
 const foldersOf = ({ pid }: Program) => readdirSync(ON_DISK).filter((name) => name.includes(`-${pid}-`));
 const STEPS = ["1 POST", "2 GET", "3 PUT", "4 GET", "5 DELETE", "6 GET 404"];
-const postgres = findPrograms() !== null;
 
 test("servers begin with the content items of createdb.ts, whatever content.db has", async () => {
   const stores = openStores(new AbortController().signal);
@@ -49,7 +52,7 @@ test("servers begin with the content items of createdb.ts, whatever content.db h
   expect(files.filter((file) => existsSync(file))).toEqual([]);
 });
 
-describeIf(postgres, "no PostgreSQL", "bench.sh --workload content", () => {
+describeIf(...needs("postgres", "k6"), "bench.sh --workload content", () => {
   test("SQLite, memory and Postgres in one run: sequences and their steps, and nothing left", async () => {
     const file = newFile();
     const servers = "bun-raw,bun-raw@memory,bun-raw@pg+pool=5";
@@ -87,9 +90,9 @@ describeIf(postgres, "no PostgreSQL", "bench.sh --workload content", () => {
     await until(() => foldersOf(program).length === 0);
   });
 
-  test("--workload tpcb: transactions by each client, whose balances add up", async () => {
+  testIf(...needs("pgbouncer"), "--workload tpcb: transactions by each client, whose balances add up", async () => {
     const file = newFile();
-    const bun = pgbouncerVersion() === null ? "bun-raw" : "bun-raw+pooler=pgbouncer";
+    const bun = "bun-raw+pooler=pgbouncer";
     const node = "node-raw@postgres+tx=function+prepare=false";
     const servers = [bun, node];
     const program = run(
@@ -144,7 +147,7 @@ describeIf(postgres, "no PostgreSQL", "bench.sh --workload content", () => {
     }
   });
 
-  testIf(process.platform === "linux", "only Linux tells CPU time", "connections that end count as well", async () => {
+  testIf(...needs("linux"), "connections that end count as well", async () => {
     const stores = openStores(new AbortController().signal, 1);
     const idle = Bun.spawn(["sleep", "100"]);
     try {
@@ -231,7 +234,7 @@ describeIf(postgres, "no PostgreSQL", "bench.sh --workload content", () => {
   });
 });
 
-test("a comparison of content items", async () => {
+testIf(...needs("k6"), "a comparison of content items", async () => {
   const args = ["--workload", "content", "--seconds", "6", "--connections", "8", "--warmup", "100"];
   const { code, output } = await finish([
     "./bench.sh",
@@ -245,25 +248,33 @@ test("a comparison of content items", async () => {
   expect([code, output]).toEqual([0, expect.stringMatching(/^bun-raw@memory ÷ bun-raw content: 0\.\d+ \(/m)]);
 });
 
-test("a server that runs already has the contents afterwards that it had before, even at Ctrl-C", async () => {
-  const server = await startServer({ SERVER: "bun-hono", STORE: "memory" });
-  const contents = async () => (await fetch(`${server.url}/content?limit=100`)).json();
-  try {
-    const draft = JSON.stringify({ title: "kept", body: "kept", author: "kept" });
-    const headers = { "content-type": "application/json" };
-    await fetch(`${server.url}/content`, { method: "POST", headers, body: draft });
-    const before = await contents();
-    expect(before.items).toHaveLength(1);
-    const program = run(bench(newFile(), "--workload", "content", "--seconds", "3", server.url));
-    await until(() => program.output().includes("restart 1 ") || program.child.exitCode !== null);
-    await until(async () => (await contents()).items.length > 1);
-    program.child.kill("SIGINT");
-    expect((await program.ended).code).toBe(130);
-    expect(await contents()).toEqual(before);
-  } finally {
-    await stopServer(server);
-  }
-});
+testIf(
+  ...needs("k6"),
+  "a server that runs already has the contents afterwards that it had before, even at Ctrl-C",
+  async () => {
+    const server = await startServer({
+      SERVER: "bun-hono",
+      STORE: "memory",
+      DB_FILE: makeDatabase(join(folder, "data.db"), 10),
+    });
+    const contents = async () => (await fetch(`${server.url}/content?limit=100`)).json();
+    try {
+      const draft = JSON.stringify({ title: "kept", body: "kept", author: "kept" });
+      const headers = { "content-type": "application/json" };
+      await fetch(`${server.url}/content`, { method: "POST", headers, body: draft });
+      const before = await contents();
+      expect(before.items).toHaveLength(1);
+      const program = run(bench(newFile(), "--workload", "content", "--seconds", "3", server.url));
+      await until(() => program.output().includes("restart 1 ") || program.child.exitCode !== null);
+      await until(async () => (await contents()).items.length > 1);
+      program.child.kill("SIGINT");
+      expect((await program.ended).code).toBe(130);
+      expect(await contents()).toEqual(before);
+    } finally {
+      await stopServer(server);
+    }
+  },
+);
 
 test("--workload users: lists and inserts, and what a setting costs", async () => {
   const file = newFile();
@@ -288,7 +299,7 @@ test("--workload users: lists and inserts, and what a setting costs", async () =
   await until(() => foldersOf(program).length === 0);
 });
 
-test.each([
+const MISTAKES: [args: string[], problem: string][] = [
   [["--workload", "nothing"], "error: option '--workload <name>' argument 'nothing' is invalid"],
   [
     ["--workload", "users", "http://127.0.0.1:1"],
@@ -317,7 +328,10 @@ test.each([
   [["--servers", "bun-raw+journal=wal"], '"journal=wal" of "bun-raw+journal=wal" is none of journal='],
   [["--workload", "users", "--servers", "bun-raw+speed=1"], '"speed=1" of "bun-raw+speed=1" is none of journal='],
   [["--workload", "users", "--servers", "bun-raw+journal=off"], 'SQLITE_JOURNAL is "off": set it to one of wal delete'],
-])("%j is refused in one line", async (args, problem) => {
-  const { code, output } = await finish(bench(newFile(), ...args));
-  expect([code, output]).toEqual([1, expect.stringContaining(problem)]);
-});
+];
+for (const [args, problem] of MISTAKES) {
+  testIf(...needs(...needsOf(args)), `${args.join(" ")} is refused in one line`, async () => {
+    const { code, output } = await finish(bench(newFile(), ...args));
+    expect([code, output]).toEqual([1, expect.stringContaining(problem)]);
+  });
+}

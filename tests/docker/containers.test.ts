@@ -6,9 +6,11 @@ import { delimiter, join } from "node:path";
 import {
   bench,
   describeIf,
+  find,
   finish,
   IMAGE,
   must,
+  needs,
   type Program,
   resultsIn,
   rowsOf,
@@ -21,7 +23,6 @@ import {
 
 const folder = scratch();
 const newFile = resultsIn(folder);
-const SYSTEM_PATH = `${process.env.PATH}:/usr/sbin:/sbin`;
 
 /** Containers and volumes of runs. */
 const left = (env: Record<string, string> = {}) => [
@@ -32,7 +33,7 @@ const left = (env: Record<string, string> = {}) => [
 const short = (file: string, ...args: string[]) =>
   bench(file, "--image", IMAGE, "--endpoints", "/sqlite/random-30fields/10", ...args);
 
-describeIf(works("docker", "info"), "no Docker engine answers", "bench.sh --docker", () => {
+describeIf(...needs("docker"), "bench.sh --docker", () => {
   withImage();
 
   test("one of each runtime, in containers without a writable file system", async () => {
@@ -99,9 +100,8 @@ describeIf(works("docker", "info"), "no Docker engine answers", "bench.sh --dock
     expect([code, output.trimEnd().split("\n").at(-1)]).toEqual([1, expect.stringContaining(problem)]);
   });
 
-  const root = process.getuid?.() === 0;
-  const tools = ["ip", "sshd", "dockerd", "ssh-keygen"].every((tool) => Bun.which(tool, { PATH: SYSTEM_PATH }));
-  describeIf(root && tools, "needs root, iproute2, sshd and dockerd", "another machine", () => anotherMachine());
+  const tools = ["ip", "nsenter", "ssh", "sshd", "dockerd", "ssh-keygen"] as const;
+  describeIf(...needs("root", ...tools), "another machine", () => anotherMachine());
 });
 
 /** A machine of its own: a network namespace with an engine and an sshd, reached by a key made for it. */
@@ -113,11 +113,11 @@ function anotherMachine(): void {
   /** What this test sees of the engine there, past ssh. */
   const there = { DOCKER_HOST: `unix://${at("docker.sock")}` };
   const bin = at("bin");
-  const env = { PATH: [bin, SYSTEM_PATH].join(delimiter) };
+  const env = { PATH: [bin, process.env.PATH].join(delimiter) };
   const programs: Record<string, Program> = {};
   const startEngine = async () => {
     const roots = ["--data-root", at("docker"), "--exec-root", at("exec"), "--pidfile", at("docker.pid")];
-    programs.dockerd = run(inside("dockerd", ...roots, "-H", there.DOCKER_HOST), { PATH: SYSTEM_PATH });
+    programs.dockerd = run(inside("dockerd", ...roots, "-H", there.DOCKER_HOST));
     await until(() => works("docker", "-H", there.DOCKER_HOST, "version"));
   };
 
@@ -145,8 +145,8 @@ function anotherMachine(): void {
         `SetEnv DOCKER_HOST=${there.DOCKER_HOST}`,
       ].join("\n"),
     );
-    const sshd = Bun.which("sshd", { PATH: SYSTEM_PATH }) ?? "";
-    programs.sshd = run(inside(sshd, "-D", "-e", "-f", at("sshd_config")));
+    // sshd wants its whole path.
+    programs.sshd = run(inside(find("sshd") as string, "-D", "-e", "-f", at("sshd_config")));
     writeFileSync(
       at("ssh_config"),
       [
@@ -158,7 +158,7 @@ function anotherMachine(): void {
       ].join("\n"),
     );
     mkdirSync(bin);
-    writeFileSync(join(bin, "ssh"), `#!/bin/sh\nexec ${Bun.which("ssh")} -F ${at("ssh_config")} "$@"\n`);
+    writeFileSync(join(bin, "ssh"), `#!/bin/sh\nexec ${find("ssh")} -F ${at("ssh_config")} "$@"\n`);
     chmodSync(join(bin, "ssh"), 0o755);
     await until(() => spawnSync(join(bin, "ssh"), ["root@vps", "docker", "version"]).status === 0);
   });

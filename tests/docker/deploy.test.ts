@@ -2,18 +2,32 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { Deployment } from "kubernetes-models/apps/v1";
 import { NetworkPolicy } from "kubernetes-models/networking.k8s.io/v1";
 import { Namespace, Service } from "kubernetes-models/v1";
 import { readIdentity } from "../../bench/run/targets/target.ts";
-import { describeIf, IMAGE, must, rowsOf, SERVERS, scratch, testIf, until, withImage, works } from "../harness.ts";
+import {
+  COMPOSES,
+  describeIf,
+  find,
+  IMAGE,
+  must,
+  needs,
+  rowsOf,
+  SERVERS,
+  scratch,
+  testIf,
+  until,
+  withImage,
+  works,
+} from "../harness.ts";
 
 const FORTIO_IMAGE = `fortio/fortio:${/FORTIO_VERSION=(.*)/.exec(readFileSync("bench/setup.sh", "utf8"))?.[1]}`;
 const KINDS = { Deployment, NetworkPolicy, Namespace, Service };
 const folder = scratch();
 const never = new AbortController().signal;
-const composer = works("docker", "compose", "version") ? ["docker", "compose"] : ["docker-compose"];
+const composer = COMPOSES.find((one) => works(...one, "version")) ?? [];
 
 describe("deploy/agents.kubernetes.yaml", () => {
   const objects = Bun.YAML.parse(readFileSync("deploy/agents.kubernetes.yaml", "utf8")) as { kind: string }[];
@@ -41,11 +55,10 @@ describe("deploy/agents.kubernetes.yaml", () => {
   });
 });
 
-describeIf(works("docker", "info"), "no Docker engine answers", "on an engine", () => {
+describeIf(...needs("docker"), "on an engine", () => {
   withImage();
 
-  const haveCompose = works(...composer, "version");
-  describeIf(haveCompose, "there is no docker compose", "compose.yaml", () => {
+  describeIf(...needs("compose"), "compose.yaml", () => {
     const compose = (args: string[], env = {}) =>
       must([...composer, "-p", "http-benchmark-test", ...args], { IMAGE, ...env });
     const serverAt = async (port: number) => {
@@ -77,7 +90,7 @@ describeIf(works("docker", "info"), "no Docker engine answers", "on an engine", 
     async () => {
       const had = works("docker", "image", "inspect", FORTIO_IMAGE);
       if (!had) {
-        const fortio = Bun.which("fortio", { PATH: `${resolve(".tools/bin")}:${process.env.PATH}` }) ?? "";
+        const fortio = find("fortio") as string;
         copyFileSync(fortio, join(folder, "fortio"));
         const version = /NODE_VERSION=(.*)/.exec(readFileSync("Dockerfile", "utf8"))?.[1];
         writeFileSync(

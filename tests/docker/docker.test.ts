@@ -7,7 +7,7 @@ import { ENDPOINTS } from "../../bench/ask/endpoints.ts";
 import { freePort } from "../../bench/host/free-port.ts";
 import { verify } from "../../bench/run/targets/answers.ts";
 import { readIdentity } from "../../bench/run/targets/target.ts";
-import { describeIf, finish, makeDatabase, SERVERS, scratch, until, works } from "../harness.ts";
+import { describeIf, finish, makeDatabase, needs, SERVERS, scratch, until } from "../harness.ts";
 
 const IMAGE = "simple-http-server-benchmark:test";
 const HARDENED = ["--read-only", "--cap-drop", "ALL", "--memory", "512m"];
@@ -23,7 +23,7 @@ function docker(...args: string[]): string {
 const VOLUME = `http-benchmark-test-${process.pid}`;
 const build = (context: string) => docker("build", "--network=host", "--tag", IMAGE, context);
 
-describeIf(works("docker", "info"), "no Docker engine answers", "image", () => {
+describeIf(...needs("docker"), "image", () => {
   const containers: string[] = [];
 
   /** The command of the README, in the background. */

@@ -4,9 +4,9 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { findPrograms, type Postgres, startPostgres } from "../../bench/run/stores/postgres.ts";
+import { type Postgres, startPostgres } from "../../bench/run/stores/postgres.ts";
 import { CLIENTS, DRIVERS, type Runtime } from "../../shared/drivers/drivers.ts";
-import { describeIf, makeDatabase, type Server, scratch, startServer, stopServer } from "../harness.ts";
+import { describeIf, makeDatabase, needs, type Server, scratch, startServer, stopServer } from "../harness.ts";
 
 const SEQUENCES = process.env.LONG === "1" ? 2_000 : 100;
 const LENGTH = 30;
@@ -175,7 +175,7 @@ for (const runtime of Object.keys(RUN_ON) as Runtime[]) {
   }
 }
 
-describeIf(findPrograms() !== null, "PostgreSQL is not installed", "Postgres", () => {
+describeIf(...needs("postgres"), "Postgres", () => {
   let postgres: Postgres;
   beforeAll(async () => {
     postgres = await startPostgres();

@@ -3,9 +3,8 @@
  * raw servers and one or two workers. contract.test.ts tests SQLite.
  */
 import { describe, test } from "bun:test";
-import { findPrograms } from "../../bench/run/stores/postgres.ts";
 import { CLIENTS, type Runtime } from "../../shared/drivers/drivers.ts";
-import { describeIf, makeDatabase, SERVERS, scratch, startServer, stopServer } from "../harness.ts";
+import { describeIf, makeDatabase, needs, SERVERS, scratch, startServer, stopServer } from "../harness.ts";
 import { sharedPostgres } from "../postgres.ts";
 import { EXACT } from "../strictness.ts";
 import { contentSuites } from "./content-suite.ts";
@@ -20,7 +19,7 @@ describe("memory", () =>
     EXACT,
   ));
 
-describeIf(findPrograms() !== null, "PostgreSQL is not installed", "Postgres", () => {
+describeIf(...needs("postgres"), "Postgres", () => {
   const shared = sharedPostgres();
 
   test("several servers can start at once on an empty database", async () => {

@@ -15,9 +15,9 @@ import { SQL } from "bun";
 import { ulid } from "ulid";
 import { freePort } from "../../bench/host/free-port.ts";
 import { family } from "../../bench/host/proc.ts";
-import { findPrograms, type Postgres, startPostgres } from "../../bench/run/stores/postgres.ts";
+import { type Postgres, startPostgres } from "../../bench/run/stores/postgres.ts";
 import { readIdentity } from "../../bench/run/targets/target.ts";
-import { describeIf, run, type Server, START, scratch, startServer, testIf, until, works } from "../harness.ts";
+import { describeIf, needs, run, type Server, START, scratch, startServer, testIf, until, works } from "../harness.ts";
 import { type Answer as Answered, answerOf } from "../http.ts";
 import { ask as query } from "../postgres.ts";
 
@@ -150,7 +150,7 @@ export async function start(env: Env): Promise<Server> {
 /** Stops a process and its children before it kills them, so that no process reacts to the end of another. */
 export function kill(pid: number): void {
   const pids = linux ? family(pid) : [pid];
-  for (const signal of ["-STOP", "-KILL"]) spawnSync("kill", [signal, ...pids.map(String)]);
+  for (const signal of ["-STOP", "-KILL"]) spawnSync("sh", ["-c", `kill ${signal} ${pids.join(" ")}`]);
 }
 
 export async function end(server: Server): Promise<void> {
@@ -330,7 +330,7 @@ export function durabilitySuite(
     return proxy;
   }
 
-  describeIf(findPrograms() !== null, "PostgreSQL is not installed", "Postgres", () => {
+  describeIf(...needs("postgres"), "Postgres", () => {
     let postgres: Postgres;
     beforeAll(async () => {
       postgres = await startPostgres();

@@ -3,19 +3,8 @@ import { expect } from "bun:test";
 import { family } from "../../bench/host/proc.ts";
 import { readIdentity } from "../../bench/run/targets/target.ts";
 import { CLIENTS, DRIVERS, type Runtime } from "../../shared/drivers/drivers.ts";
-import { listenersOn, SERVERS, testIf, until } from "../harness.ts";
-import {
-  ask,
-  durabilitySuite,
-  type Env,
-  end,
-  HANG_MS,
-  kill,
-  linux,
-  never,
-  start,
-  WRITERS,
-} from "./durability-suite.ts";
+import { listenersOn, needs, SERVERS, testIf, until } from "../harness.ts";
+import { ask, durabilitySuite, type Env, end, HANG_MS, kill, never, start, WRITERS } from "./durability-suite.ts";
 
 /** After each kill, the supervisor waits longer before it replaces the worker. */
 const WORKER_KILLS = 3;
@@ -27,33 +16,28 @@ const platforms = (of: typeof DRIVERS | typeof CLIENTS, name: string): Env[] =>
   );
 
 for (const SERVER of ["bun-raw", "node-raw"]) {
-  testIf(
-    linux,
-    "only Linux lists the children of a process",
-    `${SERVER} replaces a killed worker, and no client waits for it`,
-    async () => {
-      const server = await start({ SERVER, WORKERS: "2" });
-      const slowest: number[] = [];
-      let going = true;
-      const asking = Array.from({ length: WRITERS }, async () => {
-        while (going) slowest.push((await ask(server.url, "GET", "/")).ms);
-      });
-      const killed = () => server.output().split("\n").length - 1;
-      while (killed() < WORKER_KILLS) {
-        const before = killed();
-        await until(() => listenersOn(server.port) === 2);
-        kill(family(server.pid).at(-1) as number);
-        await until(() => killed() > before);
-      }
+  testIf(...needs("linux"), `${SERVER} replaces a killed worker, and no client waits for it`, async () => {
+    const server = await start({ SERVER, WORKERS: "2" });
+    const slowest: number[] = [];
+    let going = true;
+    const asking = Array.from({ length: WRITERS }, async () => {
+      while (going) slowest.push((await ask(server.url, "GET", "/")).ms);
+    });
+    const killed = () => server.output().split("\n").length - 1;
+    while (killed() < WORKER_KILLS) {
+      const before = killed();
       await until(() => listenersOn(server.port) === 2);
-      going = false;
-      await Promise.all(asking);
-      expect(Math.max(...slowest)).toBeLessThan(HANG_MS);
-      expect((await readIdentity(server.url, never))?.pid).toBe(server.pid);
-      expect(server.output()).toMatch(/^(worker \d+ ended by SIGKILL: starting another in \d+ ms\n)+$/);
-      await end(server);
-    },
-  );
+      kill(family(server.pid).at(-1) as number);
+      await until(() => killed() > before);
+    }
+    await until(() => listenersOn(server.port) === 2);
+    going = false;
+    await Promise.all(asking);
+    expect(Math.max(...slowest)).toBeLessThan(HANG_MS);
+    expect((await readIdentity(server.url, never))?.pid).toBe(server.pid);
+    expect(server.output()).toMatch(/^(worker \d+ ended by SIGKILL: starting another in \d+ ms\n)+$/);
+    await end(server);
+  });
 }
 
 const groups = (of: typeof DRIVERS | typeof CLIENTS) =>

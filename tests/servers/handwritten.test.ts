@@ -2,11 +2,10 @@
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { findPrograms } from "../../bench/run/stores/postgres.ts";
 import { CLIENTS, type Runtime } from "../../shared/drivers/drivers.ts";
 import { MIGRATIONS } from "../../shared/stores/migrations.ts";
 import { SUMS, tablesAt } from "../../shared/tpcb/tables.ts";
-import { describeIf, makeDatabase, SERVERS, scratch, startServer, stopServer } from "../harness.ts";
+import { describeIf, makeDatabase, needs, SERVERS, scratch, startServer, stopServer } from "../harness.ts";
 import { ask, sharedPostgres } from "../postgres.ts";
 
 const file = makeDatabase(join(scratch(), "data.db"), 100_000);
@@ -80,7 +79,7 @@ for (const server of SERVERS) {
   );
 }
 
-describeIf(findPrograms() !== null, "PostgreSQL is not installed", "/tx", () => {
+describeIf(...needs("postgres"), "/tx", () => {
   const shared = sharedPostgres();
   // Clients do not depend on the framework, so only the raw servers run with each of them.
   const cells = SERVERS.flatMap((server) => {

@@ -5,13 +5,14 @@ import { createServer } from "node:net";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { family } from "../../bench/host/proc.ts";
-import { findPrograms, type Postgres, startPostgres } from "../../bench/run/stores/postgres.ts";
+import { type Postgres, startPostgres } from "../../bench/run/stores/postgres.ts";
 import type { Connect } from "../../shared/contract.ts";
 import { CLIENTS, driver, type Runtime, WAITS } from "../../shared/drivers/drivers.ts";
 import {
   describeIf,
   finish,
   makeDatabase,
+  needs,
   run,
   type Server,
   scratch,
@@ -41,7 +42,7 @@ function script(name: string, text: string): string {
   return file;
 }
 
-describeIf(findPrograms() !== null, "PostgreSQL is not installed", "postgres", () => {
+describeIf(...needs("postgres"), "postgres", () => {
   let postgres: Postgres;
   const extra: Postgres[] = [];
   const started = async (...options: Parameters<typeof startPostgres>) => {
@@ -140,7 +141,7 @@ describeIf(findPrograms() !== null, "PostgreSQL is not installed", "postgres", (
     await expect(startPostgres({ signal: AbortSignal.timeout(20) })).rejects.toThrow("timed out");
   });
 
-  testIf(linux, "only Linux lists the children of a process", "a frozen PostgreSQL gives a 503 in time", async () => {
+  testIf(...needs("linux"), "a frozen PostgreSQL gives a 503 in time", async () => {
     const frozen = await started();
     const DB_FILE = makeDatabase(join(folder, "data.db"), 10);
     const kinds = (Object.keys(CLIENTS) as Runtime[]).flatMap((runtime) =>
@@ -156,7 +157,9 @@ describeIf(findPrograms() !== null, "PostgreSQL is not installed", "postgres", (
       return { says: [...new Set(says)], ms: performance.now() - since };
     };
     try {
-      for (const { says } of await Promise.all(servers.map(askAll))) expect(says).toEqual(["200 null"]);
+      const usual = await Promise.all(servers.map(askAll));
+      for (const { says } of usual) expect(says).toEqual(["200 null"]);
+      const usualMs = Math.max(...usual.map(({ ms }) => ms)); // long on a slow machine
       const pids = family(frozen.pid as number);
       for (const pid of pids) process.kill(pid, "SIGSTOP");
       try {
@@ -164,7 +167,7 @@ describeIf(findPrograms() !== null, "PostgreSQL is not installed", "postgres", (
         for (const connections of ["open", "new"]) {
           for (const [i, { says, ms }] of (await Promise.all(servers.map(askAll))).entries()) {
             expect([kinds[i], connections, says]).toEqual([kinds[i], connections, ["503 1"]]);
-            expect(ms).toBeLessThan((WAITS.answer + 2) * 1e3);
+            expect(ms).toBeLessThan((WAITS.answer + 2) * 1e3 + usualMs);
           }
         }
         for (const { url } of servers) expect((await fetch(`${url}/plain`)).status).toBe(200);

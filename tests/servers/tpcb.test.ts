@@ -1,16 +1,13 @@
 /** /tx of the ten servers. */
 import { expect, test } from "bun:test";
-import { globSync } from "node:fs";
 import { Validator } from "@seriousme/openapi-schema-validator";
-import { findPrograms } from "../../bench/run/stores/postgres.ts";
 import { CLIENTS, type Runtime } from "../../shared/drivers/drivers.ts";
 import { openapiOfPostgres } from "../../shared/tpcb/openapi.ts";
-import { describeIf, must, SERVERS, testIf } from "../harness.ts";
+import { describeIf, must, needs, SERVERS, testIf } from "../harness.ts";
 import { ask } from "../postgres.ts";
 import { EXACT } from "../strictness.ts";
 import { type Cell, tpcbSuite } from "./tpcb-suite.ts";
 
-const PGBENCH = Bun.which("pgbench") ?? globSync("/usr/lib/postgresql/*/bin/pgbench")[0];
 const runtimeOf = (server: string) => server.slice(0, server.indexOf("-")) as Runtime;
 /** Each client, on the raw servers. */
 const CLIENTS_ALONE: readonly Cell[] = SERVERS.filter((server) => server.endsWith("-raw")).flatMap((SERVER) =>
@@ -32,14 +29,14 @@ test("/openapi.json of a server on Postgres is valid", async () => {
   expect([valid, errors]).toEqual([true, undefined]);
 });
 
-describeIf(findPrograms() !== null, "PostgreSQL is not installed", "/tx", () => {
+describeIf(...needs("postgres"), "/tx", () => {
   const { urlOf, newDatabase } = tpcbSuite({ alone: CLIENTS_ALONE, ways: WAYS, others: OTHERS }, EXACT);
 
-  testIf(PGBENCH !== undefined, "pgbench is not installed", "tables and rows equal those of pgbench -i", async () => {
+  testIf(...needs("pgbench"), "tables and rows equal those of pgbench -i", async () => {
     const { hostname, port, password } = new URL(urlOf("theirs"));
     await newDatabase("theirs");
     const args = ["-i", "-q", "-s", "1", "-h", hostname, "-p", port, "-U", "postgres", "theirs"];
-    must([PGBENCH as string, ...args], { PGPASSWORD: password });
+    must(["pgbench", ...args], { PGPASSWORD: password });
     const facts = [
       "SELECT table_name, column_name, data_type, character_maximum_length, is_nullable FROM information_schema.columns WHERE table_name LIKE 'pgbench%' ORDER BY table_name, ordinal_position",
       "SELECT indexdef FROM pg_indexes WHERE tablename LIKE 'pgbench%' ORDER BY 1",

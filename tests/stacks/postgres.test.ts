@@ -1,7 +1,6 @@
 /** The content API in Postgres of the servers in other languages: each with each of its clients. */
 import { describe, expect, test } from "bun:test";
-import { findPrograms } from "../../bench/run/stores/postgres.ts";
-import { describeIf, makeDatabase, scratch, startServer, stopServer } from "../harness.ts";
+import { describeIf, makeDatabase, needs, scratch, startServer, stopServer } from "../harness.ts";
 import { sharedPostgres } from "../postgres.ts";
 import { contentSuites } from "../servers/content-suite.ts";
 import { VALUES } from "../strictness.ts";
@@ -9,7 +8,7 @@ import { stacksOf } from "./build.ts";
 
 const DB_FILE = makeDatabase(`${scratch()}/data.db`, 10);
 
-describeIf(findPrograms() !== null, "PostgreSQL is not installed", "Postgres", () => {
+describeIf(...needs("postgres"), "Postgres", () => {
   const shared = sharedPostgres();
   for (const { server, clients, processes } of stacksOf("content")) {
     if (clients.length === 0) continue;

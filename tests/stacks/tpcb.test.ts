@@ -1,11 +1,10 @@
 /** /tx of the servers in other languages. */
-import { findPrograms } from "../../bench/run/stores/postgres.ts";
-import { describeIf } from "../harness.ts";
+import { describeIf, needs } from "../harness.ts";
 import { type Cell, tpcbSuite } from "../servers/tpcb-suite.ts";
 import { VALUES } from "../strictness.ts";
 import { firstOfEach, ownOf, stacksOf } from "./build.ts";
 
-describeIf(findPrograms() !== null, "PostgreSQL is not installed", "/tx", () => {
+describeIf(...needs("postgres"), "/tx", () => {
   const cells = stacksOf("tpcb").flatMap(({ server, runtime, clients }) =>
     ownOf(runtime, clients).map((client): Cell & { runtime: string } => ({
       SERVER: server,

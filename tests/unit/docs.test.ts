@@ -5,7 +5,7 @@ import { dirname, join, resolve } from "node:path";
 import { appendResults } from "../../bench/keep/results.ts";
 import { reportOf, resultRows } from "../../bench/tell/report.ts";
 import { DOCS, MACHINES } from "../../scripts/docs.ts";
-import { finish, must, scratch } from "../harness.ts";
+import { finish, must, type Need, needs, scratch, testIf } from "../harness.ts";
 import { keep, known } from "./known.ts";
 import { times } from "./values.ts";
 
@@ -24,6 +24,9 @@ const COMMANDS = PAGES.flatMap((page) =>
 const ELSEWHERE: Readonly<Record<string, string>> = {
   "./bench.sh compare go@mattn go@modernc": "builds a server by Go",
 };
+
+/** Part of a line -> what it needs. */
+const NEEDED: Readonly<Record<string, Need>> = { "+pooler=pgbouncer": "pgbouncer" };
 
 /** The error for a `--results` that bench refuses after it has read all other options and before it starts anything. */
 const REFUSED = 'nowhere": give a name that ends in .csv';
@@ -72,10 +75,17 @@ describe("every command of the docs", () => {
     return isRight ? "" : `${line}\n${code}: ${output}`;
   }
 
+  const needsOf = (line: string) => Object.entries(NEEDED).flatMap(([part, one]) => (line.includes(part) ? [one] : []));
+  const all = [...new Set(COMMANDS.map(({ line }) => line))].filter(
+    (line) => !Object.keys(ELSEWHERE).some((beginning) => line.startsWith(beginning)),
+  );
+  for (const line of all) {
+    const [needed, name = ""] = [needsOf(line), line.split(/ +# /)[0]];
+    if (needed.length > 0) testIf(...needs(...needed), name, async () => expect(await wrongOf(line)).toBe(""));
+  }
+
   test("works", async () => {
-    const lines = [...new Set(COMMANDS.map(({ line }) => line))].filter(
-      (line) => !Object.keys(ELSEWHERE).some((beginning) => line.startsWith(beginning)),
-    );
+    const lines = all.filter((line) => needsOf(line).length === 0);
     const wrong: string[] = [];
     const next = async () => {
       for (let line = lines.pop(); line !== undefined; line = lines.pop()) wrong.push(await wrongOf(line));

@@ -8,10 +8,9 @@ import { PUBLISHED, runsIn } from "../../bench/keep/files.ts";
 import { nameOfChoice } from "../../bench/tell/choices.ts";
 import { html } from "../../bench/tell/html.ts";
 import { newestOf, readReport, reportOf, TYPICAL } from "../../bench/tell/report.ts";
-import { describeIf, scratch } from "../harness.ts";
+import { CHROMIUM, describeIf, needs, scratch } from "../harness.ts";
 import { known } from "./known.ts";
 
-const CHROMIUM = ["chromium", "chromium-browser", "google-chrome"].map((name) => Bun.which(name)).find(Boolean);
 const AXE = readFileSync(resolve("node_modules/axe-core/axe.min.js"), "utf8");
 const FILE = join(scratch(), "report.html");
 const ADDRESS = pathToFileURL(FILE).href;
@@ -19,7 +18,7 @@ const WHOLE = `${ADDRESS}#answer&endpoint=all`;
 /** The folder for screenshots. */
 const SHOTS = resolve(".tools/screenshots");
 
-describeIf(CHROMIUM !== undefined, "there is no Chromium", "report.html", () => {
+describeIf(...needs("chromium"), "report.html", () => {
   const { slices, windows, manifest } = known({ twin: "bun-raw" });
   const committed = newestOf(runsIn(PUBLISHED).map((run) => readReport(PUBLISHED, run)));
   const report = committed.get("read") ?? reportOf({ slices, windows }, manifest);

@@ -8,7 +8,7 @@ import type { Database } from "../../shared/contract.ts";
 import { DRIVERS } from "../../shared/drivers/drivers.ts";
 import { PEOPLE } from "../../shared/people.ts";
 import { PRAGMAS, prepare } from "../../shared/stores/people.ts";
-import { finish, testIf, works } from "../harness.ts";
+import { finish, makeDatabase, needs, scratch, testIf } from "../harness.ts";
 
 const read = (file: string) => readFileSync(file, "utf8");
 
@@ -43,7 +43,7 @@ test("in bench/ imports go one way", () => {
   expect([files.length > 50, wrong]).toEqual([true, []]);
 });
 
-testIf(works("shellcheck", "--version"), "shellcheck is missing", "shell: shellcheck", async () => {
+testIf(...needs("shellcheck"), "shell: shellcheck", async () => {
   const scripts = [
     ...globSync("**/*.sh", { exclude: ["node_modules", ".tools", "stacks/*/build"] }),
     ".ci/run",
@@ -69,6 +69,7 @@ test("bun.lockb works with any registry", () => {
 });
 
 describe("equal work", () => {
+  const file = makeDatabase(join(scratch(), "data.db"), 10);
   const adapters = globSync("servers/*.ts").filter((file) => !/(main|process|workers)\.ts$/.test(file));
 
   test("every adapter is in the matrix, and the matrix names no other", () => {
@@ -122,7 +123,7 @@ describe("equal work", () => {
         const script = `
           import { PRAGMAS, prepare } from "./shared/stores/people.ts";
           const { default: open } = await import("./shared/drivers/${driver.replace(":", "-")}.ts");
-          const db = open("data.db", "read");
+          const db = open(${JSON.stringify(file)}, "read");
           prepare(db);
           const value = (name) => Object.values(db.prepare("PRAGMA " + name).get())[0];
           const settings = [...PRAGMAS.map((pragma) => pragma.split(" ")[0]), "journal_mode", "locking_mode"].map(value);
