@@ -15,7 +15,7 @@ export async function check(urls: readonly string[], options: RunOptions, signal
     throw new UsageError("check requires an app or a server: give --start, --servers or a URL");
   const hasNone = endpoints === undefined && requests === undefined && servers === undefined;
   const plan = await planOf(urls, { ...options, ...(hasNone && { endpoints: ["/"] }), quick: true }, signal);
-  await prepare(plan, signal, false);
+  await prepare(plan, results, signal, false);
   await using session = await newSession(plan, results, SILENT, signal);
   for (const spec of plan.targets)
     await withTargets(session, [spec], async ([target]) => {

@@ -39,7 +39,7 @@ export async function pairSession(
     amount: { ...amount, minutes: limitSeconds / 60, warmRequests: warmup ?? amount.warmRequests },
     ...more,
   };
-  await prepare(plan, signal);
+  await prepare(plan, results, signal);
   return newSession(plan, results, showProgress(limitSeconds), signal);
 }
 

@@ -3,6 +3,7 @@ import { isSequence, type Workload } from "../ask/endpoints.ts";
 import { folderOf, isOurs, lackOf, SERVERS, STACKS } from "../ask/targets.ts";
 import { lastLine, run } from "../host/command.ts";
 import { setUp } from "../host/tools.ts";
+import { checkResults } from "../keep/results.ts";
 import { endpointsOf, type Plan } from "../plan/plan.ts";
 
 /** Exit code of a stack's build.sh if its toolchain is missing: EX_UNAVAILABLE of sysexits.h. */
@@ -32,9 +33,10 @@ export async function withoutAll(
 /**
  * Installs and builds what a plan needs: servers, data and load generators.
  * @param loads false if nothing will be loaded
- * @throws UsageError if something cannot be installed, or a toolchain is missing
+ * @throws UsageError if `results` cannot be appended to, something cannot be installed, or a toolchain is missing
  */
-export async function prepare(plan: Plan, signal: AbortSignal, loads = true): Promise<void> {
+export async function prepare(plan: Plan, results: string, signal: AbortSignal, loads = true): Promise<void> {
+  checkResults(results);
   const { targets, agents, workload } = plan;
   if (targets.some(isOurs)) await setUp("servers", signal);
   if (loads && agents.length === 0) await setUp("fortio", signal);

@@ -61,7 +61,7 @@ export async function run(urls: readonly string[], options: RunOptions, signal: 
   if (resume !== undefined) return finish(resumeSession(resume, results, signal, progressOf), options);
   const planned = await planOf(urls, options, signal);
   if (planned.targets.some((spec) => spec.kind === "local" && spec.env.POSTGRES_POOLER)) needPgbouncer();
-  if (!dryRun) await prepare(planned, signal);
+  if (!dryRun) await prepare(planned, results, signal);
   const plan = await atAll(planned, options, signal);
   if (dryRun) return console.log([describe(plan, coresFor(plan)), ...targetLines(plan)].join("\n"));
   await using session = await newSession(plan, results, progressOf(plan, slo), signal, machineName);
