@@ -10,7 +10,6 @@ import { type PairOptions, tax } from "./commands/pair.ts";
 import { type ReportOptions, showReport } from "./commands/report.ts";
 import { type RunOptions, run } from "./commands/run.ts";
 import { proveItself, type SelfTestOptions } from "./commands/self-test.ts";
-import { sweep } from "./host/sweep.ts";
 import { type Also, EXIT } from "./judge/gate.ts";
 import { foldersOf, RESULTS } from "./keep/files.ts";
 import { FEW, PAIR_ENDPOINTS, PRESETS } from "./plan/presets.ts";
@@ -256,8 +255,6 @@ for (const command of [program, ...program.commands]) {
 }
 
 try {
-  const left = sweep();
-  if (left > 0) console.error(`ended ${left} processes left by a run that was killed`);
   await program.parseAsync();
 } catch (error) {
   if (!interrupted.signal.aborted) exitWith(error);
