@@ -1,5 +1,5 @@
 #!/bin/sh
-# Sets up whatever is missing, then measures: see ./bench.sh --help
+# Sets up Bun and the packages of bench/, then measures: see ./bench.sh --help. The command line sets up what else a run needs.
 set -eu
 CALLED_FROM=$PWD
 export CALLED_FROM
@@ -11,18 +11,5 @@ case "$*" in --help | -h) exec cat bench/help.txt ;; esac
 case " $* " in *" --fail-above"*) trap '[ $? -ne 1 ] || exit 3' EXIT ;; esac
 
 setup_bun
-setup_packages
-# The arguments decide which tools are needed; values of other options do not count.
-needs="fortio database" last=
-case "${1-}" in help | report) needs= ;; esac
-for word; do
-  case "$word" in
-  --help | -h) needs= ;;
-  --agents | --agents=*) needs=${needs#fortio } ;;
-  --workload=content | --workload=tpcb) needs="k6 $needs" ;;
-  content | tpcb) [ "$last" != --workload ] || needs="k6 $needs" ;;
-  esac
-  last=$word
-done
-for need in $needs; do "setup_$need"; done
+setup_bench
 exec bun bench/cli.ts "$@"

@@ -7,10 +7,9 @@ cd "$(dirname "$0")"
 . bench/setup.sh
 
 setup_bun
-setup_packages
+setup_servers
+packages # also those of tests
 setup_fortio
-setup_k6
-setup_database
 
 # These tests measure, so nothing else may run at the same time.
 ALONE="tests/bench/agents.test.ts tests/bench/gate.test.ts tests/bench/instrument.test.ts tests/bench/k6.test.ts"
@@ -57,6 +56,7 @@ build_stacks() {
 case "$*" in
 "") files $LIKELY | grep -v simulations | beside || code=1 ;;
 all)
+  setup_k6
   build_stacks
   # The slowest folders first; tests/stacks last, because its servers are being built.
   files tests/docker tests/bench tests/servers tests/unit tests/stacks | grep -vxF "$(printf '%s\n' $ALONE)" | beside || code=1

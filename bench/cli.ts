@@ -4,12 +4,11 @@ import { exitWith } from "../shared/errors.ts";
 import { fromCaller } from "./ask/caller.ts";
 import { ENDPOINTS, WORKLOADS } from "./ask/endpoints.ts";
 import { SERVERS } from "./ask/targets.ts";
-import { check } from "./commands/check.ts";
-import { type CompareOptions, compare } from "./commands/compare.ts";
-import { type PairOptions, tax } from "./commands/pair.ts";
-import { type ReportOptions, showReport } from "./commands/report.ts";
-import { type RunOptions, run } from "./commands/run.ts";
-import { proveItself, type SelfTestOptions } from "./commands/self-test.ts";
+import type { CompareOptions } from "./commands/compare.ts";
+import type { PairOptions } from "./commands/pair.ts";
+import type { ReportOptions } from "./commands/report.ts";
+import type { RunOptions } from "./commands/run.ts";
+import type { SelfTestOptions } from "./commands/self-test.ts";
 import { type Also, EXIT } from "./judge/gate.ts";
 import { foldersOf, RESULTS } from "./keep/files.ts";
 import { FEW, PAIR_ENDPOINTS, PRESETS } from "./plan/presets.ts";
@@ -42,6 +41,7 @@ const also = (text: string): Also =>
     }),
   );
 
+/** Commands are imported when called, so that help and errors of arguments are quick. */
 const interrupted = new AbortController();
 /** The results file, for the message of a run that is stopped. */
 let results = RESULTS;
@@ -167,7 +167,9 @@ const program = withOptions(new Command("./bench.sh"), ENDPOINTS)
   .option("--details", "print every table at the end, not only the card")
   .helpCommand("help [command]", "all options, or those of a command")
   .enablePositionalOptions()
-  .action((urls: string[], options: RunOptions) => run(urls, options, interrupted.signal));
+  .action(async (urls: string[], options: RunOptions) =>
+    (await import("./commands/run.ts")).run(urls, options, interrupted.signal),
+  );
 const compareCommand = withOptions(program.command("compare"), PAIR_ENDPOINTS)
   .alias("duet")
   .description("compares two servers, or two commits of an app, until it can tell which needs less CPU time")
@@ -195,28 +197,32 @@ const compareCommand = withOptions(program.command("compare"), PAIR_ENDPOINTS)
   .option("--json [file]", "write the result as JSON (docs/gate.schema.json)", path)
   .option("--markdown [file]", "write the result as Markdown, for a comment on a pull request", path)
   .action(async (servers: string[], options: CompareOptions) => {
-    process.exitCode = await compare(servers, options, interrupted.signal);
+    process.exitCode = await (await import("./commands/compare.ts")).compare(servers, options, interrupted.signal);
   });
 withOptions(program.command("tax"), PAIR_ENDPOINTS)
   .description("compares each server of the matrix with the same routes written by hand in its framework")
   .addOption(workloadOption(["read", "content", "tpcb"]))
   .option("--servers <list>", "servers of the matrix (default: all); with --workload tpcb also as NAME@CLIENT", list)
   .option("--seconds <n>", "time limit per endpoint", number(1, 36_000, false), 60)
-  .action((options: PairOptions) => tax(options, interrupted.signal));
+  .action(async (options: PairOptions) => (await import("./commands/pair.ts")).tax(options, interrupted.signal));
 withOptions(program.command("self-test"), PAIR_ENDPOINTS)
   .description("shows on this machine whether equal servers come out equal, and 5 % more work as different")
   .option("--servers <list>", "servers of the matrix to test", list)
   .option("--seconds <n>", "time limit of a pair per endpoint (default: 90, with --gates 60)", number(1, 36_000, false))
   .option("--gates <n>", "instead run n gates (compare --fail-above 2%) of each kind", number(1, 1_000, true))
   .option("--alone", "instead compare turns with two seconds of each server alone")
-  .action((options: SelfTestOptions) => proveItself(options, interrupted.signal));
+  .action(async (options: SelfTestOptions) =>
+    (await import("./commands/self-test.ts")).proveItself(options, interrupted.signal),
+  );
 
 const checkCommand = withOptions(program.command("check"), [])
   .description("starts an app, or attaches to URLs, and sends the requests of a run, without load")
   .argument("[urls...]", "running servers, as http://host:port")
   .option("--servers <list>", "servers of the matrix", list)
   .option("--name <name>", "name of the server, if GET / does not give it", (text) => text.split(","))
-  .action((urls: string[], options: RunOptions) => check(urls, { ...options, workload: "read" }, interrupted.signal));
+  .action(async (urls: string[], options: RunOptions) =>
+    (await import("./commands/check.ts")).check(urls, { ...options, workload: "read" }, interrupted.signal),
+  );
 
 const DEFAULT_FILES = [RESULTS];
 for (const command of [program, compareCommand, checkCommand]) withRequests(withApps(command));
@@ -237,8 +243,9 @@ program
   .option("--history <file>", "what changed over the runs of a results.csv, and since when; --html draws it", path)
   .option("--html <file>", "write a page with charts, in one file", path)
   .option("--markdown", "as Markdown")
-  .option("--publish [run]", "add a run to docs/runs/ and write README.md, docs/ and results.csv from the runs there")
-  .action((files: string[], options: ReportOptions) => showReport(files, options));
+  .action(async (files: string[], options: ReportOptions) =>
+    (await import("./commands/report.ts")).showReport(files, options),
+  );
 
 for (const [signal, code] of [
   ["SIGINT", 130],

@@ -1,11 +1,11 @@
 # shellcheck shell=sh
-# Sourced by bench.sh and test.sh, in the project's folder: finds or installs, under .tools/, what they need.
+# Sourced in the project's folder: each setup_NAME finds NAME or installs it under .tools/ or node_modules/.
 # Nothing outside this folder is changed, no daemon or system package installed.
 FORTIO_VERSION=1.68.2
 K6_VERSION=1.8.1
 # Apps of the user and their setup commands get the caller's PATH.
 export CALLERS_PATH="${CALLERS_PATH:-$PATH}"
-PATH="$PWD/.tools/bin:$PATH"
+PATH="$PWD/.tools/bin:$PWD/node_modules/.bin:$CALLERS_PATH"
 export PATH
 
 say() { echo "$*" >&2; }
@@ -27,11 +27,17 @@ setup_bun() {
   bun --version >/dev/null 2>&1 || fail "Bun $wanted has no build for this machine"
 }
 
-# The packages and Node, in the versions of bun.lockb.
-setup_packages() {
-  bun install --frozen-lockfile --silent >&2 || fail "bun install failed: see above"
-  PATH="$PWD/node_modules/.bin:$PATH"
+# Packages in the versions of bun.lockb. Later calls add to earlier ones.
+packages() { bun install --frozen-lockfile --silent "$@" >&2 || fail "bun install failed: see above"; }
+setup_bench() { packages --filter bench --omit=dev --omit=optional; }
+setup_httpyac() { packages --filter bench --omit=dev; }
+
+# The servers of the matrix: frameworks, drivers, Node and data.
+setup_servers() {
+  packages --filter simple-http-server-benchmark --omit=dev
+  rm -rf node_modules/node-*/include # for compiling add-ons, 67 MB
   have node || fail "Node.js is missing and the registry has no build of it for this machine: install Node.js 24 or later"
+  [ -f data.db ] || bun createdb.ts >&2 || exit 1
 }
 
 setup_fortio() { setup_generator fortio "$FORTIO_VERSION" fortio.org/fortio fortio/fortio; }
@@ -44,7 +50,8 @@ setup_generator() {
   mkdir -p .tools/bin
   if have go; then
     say "installing $1 $2 into .tools/ with Go"
-    GOBIN="$PWD/.tools/bin" go install "$3@v$2" >&2 || fail "go install $1 failed: see above"
+    # Without debug information: a fifth less to compile.
+    GOBIN="$PWD/.tools/bin" go install -gcflags=all=-dwarf=false -ldflags="-s -w" "$3@v$2" >&2 || fail "go install $1 failed: see above"
   elif have docker && docker info >/dev/null 2>&1; then
     say "copying $1 out of the image $4:$2 into .tools/"
     container=$(docker create "$4:$2") || fail "docker could not get the image $4:$2: see above"
@@ -53,8 +60,4 @@ setup_generator() {
   else
     fail "$1 is missing, and so are Go and a Docker engine to install it with: install $1 (brew install $1, or a package from its releases), then run this again"
   fi
-}
-
-setup_database() {
-  [ -f data.db ] || bun createdb.ts >&2 || exit 1
 }

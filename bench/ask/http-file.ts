@@ -5,6 +5,7 @@ import { createRequire } from "node:module";
 import { dirname, extname, isAbsolute, join, resolve } from "node:path";
 import type * as Httpyac from "httpyac";
 import { UsageError } from "../../shared/errors.ts";
+import { setUp } from "../host/tools.ts";
 import type { Answer } from "../load/ask.ts";
 import { bodyOf, type Request } from "../load/request.ts";
 import { joined, OF_CONNECTION } from "./har.ts";
@@ -42,6 +43,7 @@ const SETTINGS = /^\.?httpyac(\.config)?\.[cm]?js$/;
  */
 export async function readHttpFile(file: HttpFile, ask?: (request: Request) => Promise<Answer>): Promise<HttpFileRead> {
   const text = decoded(readFileSync(file.file)).replace(/^\uFEFF/, "");
+  await setUp("httpyac");
   const yac: typeof Httpyac = createRequire(import.meta.url)("httpyac");
   allowFiles(yac, file);
   const parsed = await parse(yac, file, text, ask !== undefined);

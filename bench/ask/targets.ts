@@ -254,3 +254,6 @@ export function isHere(spec: TargetSpec): boolean {
   if (spec.kind === "docker") return !spec.engine.address.startsWith("ssh://");
   return spec.kind === "local" || /^(localhost|127\..*|\[::1\])$/.test(new URL(spec.url).hostname);
 }
+
+/** Whether a target is started here from files of this project. */
+export const isOurs = (spec: TargetSpec): boolean => spec.kind === "local" && spec.app === undefined;

@@ -17,7 +17,6 @@ import { capital } from "../tell/format.ts";
 import { atMost, failureLine, gateMarkdown, gateReport, gateText } from "../tell/gate.ts";
 import { outcome } from "../tell/lines.ts";
 import { type PairOptions, pairSession } from "./pair.ts";
-import { buildStacks } from "./stacks.ts";
 
 /** Options of the command line; `true` instead of a file means stdout. */
 export interface CompareOptions extends Omit<PairOptions, "seconds">, AppOptions {
@@ -85,7 +84,6 @@ async function ofServers([a, b]: readonly [string, string], options: CompareOpti
     return spec.kind === "url" && name === undefined ? { ...spec, name: await nameAt(spec, signal) } : spec;
   };
   const pair = unique([await either(a, first), await either(b, second)]) as [TargetSpec, TargetSpec];
-  await buildStacks(pair, signal);
   if (failAbove !== undefined || json || markdown) {
     const side = ({ name }: TargetSpec): Named => ({ name, commit: null });
     return gate(pair, { base: side(pair[1]), head: side(pair[0]) }, { ...options, asked }, signal);

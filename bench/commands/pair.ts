@@ -8,7 +8,7 @@ import { compareUntilDecided } from "../run/measure.ts";
 import { newSession, type Session } from "../run/session.ts";
 import { outcome } from "../tell/lines.ts";
 import { showProgress } from "../tell/progress.ts";
-import { buildStacks } from "./stacks.ts";
+import { prepare } from "./prepare.ts";
 
 export interface PairOptions extends RequestOptions {
   readonly workload?: Workload;
@@ -39,6 +39,7 @@ export async function pairSession(
     amount: { ...amount, minutes: limitSeconds / 60, warmRequests: warmup ?? amount.warmRequests },
     ...more,
   };
+  await prepare(plan, signal);
   return newSession(plan, results, showProgress(limitSeconds), signal);
 }
 
@@ -56,10 +57,6 @@ export async function tax(options: PairOptions, signal: AbortSignal): Promise<vo
     const server = parseTarget(text, SERVERS, workload);
     return [server, byHand(server, workload)] as const;
   });
-  await buildStacks(
-    pairs.map(([server]) => server),
-    signal,
-  );
   const limitSeconds = seconds * (options.endpoints ?? pairEndpoints(workload)).length;
   for (const pair of pairs) {
     await using session = await pairSession(options, pair, limitSeconds, signal);

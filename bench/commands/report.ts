@@ -1,10 +1,9 @@
 /** `./bench.sh report`: shows results files. */
 import { UsageError } from "../../shared/errors.ts";
-import { PUBLISHED, pack } from "../keep/files.ts";
+import { write } from "../keep/files.ts";
 import { manifestOf } from "../keep/manifest.ts";
-import { isPlain, PROTOCOL, readPlain, readSlices, readWindows } from "../keep/slices.ts";
+import { isPlain, readPlain, readSlices, readWindows } from "../keep/slices.ts";
 import { comparison, type Run } from "../tell/compare.ts";
-import { write, writeDocs } from "../tell/docs.ts";
 import { markdown, summary, terminal } from "../tell/draw.ts";
 import { foreign } from "../tell/foreign.ts";
 import { historyLines, historyPage, readHistory } from "../tell/history.ts";
@@ -20,17 +19,14 @@ export interface ReportOptions {
   readonly history?: string;
   readonly html?: string;
   readonly markdown?: boolean;
-  /** A run to add to docs/runs/, or true to only write the docs again. */
-  readonly publish?: string | true;
 }
 
 /** @throws UsageError for what cannot be shown; nothing is written then. */
 export async function showReport(files: readonly string[], options: ReportOptions): Promise<void> {
-  const { run, compare, history, publish } = options;
+  const { run, compare, history } = options;
   if (history !== undefined) return showHistory(history, options.html);
   if (compare) return console.log(compareRuns(files, compare));
   if (options.list) return console.log(files.map(listOf).join("\n"));
-  if (publish) return publishRun(files, publish);
   if (options.html === undefined) {
     const shown = files.map((file) => {
       if (isPlain(file)) return foreign(file, readPlain(file));
@@ -46,24 +42,10 @@ export async function showReport(files: readonly string[], options: ReportOption
   await writePage(readReport(file, run), options.html);
 }
 
-/** Adds a run to docs/runs/, if one is given, and writes the docs from the runs there. */
-async function publishRun([file = ""]: readonly string[], run: string | true): Promise<void> {
-  if (run !== true) {
-    const { protocol, manifest } = readReport(file, run);
-    const { commit } = manifest?.environment ?? {};
-    if (protocol !== PROTOCOL)
-      throw new UsageError(`run ${run} has protocol ${protocol}, not ${PROTOCOL}: measure again with this version`);
-    if (!commit || String(commit).endsWith("-dirty"))
-      throw new UsageError(`run ${run} has commit ${commit ?? "unknown"}: commit the changes and measure again`);
-    pack(file, run);
-  }
-  await writeDocs(runsOf(PUBLISHED).map((one) => readReport(PUBLISHED, one)));
-}
-
-function showHistory(file: string, page?: string): void {
+async function showHistory(file: string, page?: string): Promise<void> {
   const series = readHistory(file);
   console.log(historyLines(series).join("\n"));
-  if (page !== undefined) write(page, historyPage(series, file));
+  if (page !== undefined) write(page, await historyPage(series, file));
 }
 
 /** For a terminal: the card, or everything. */

@@ -21,8 +21,8 @@ import { showProgress } from "../tell/progress.ts";
 import { reportOf, resultRows } from "../tell/report.ts";
 import { capacitySays } from "../tell/says.ts";
 import { soFar } from "../tell/tables.ts";
+import { prepare, withoutAll } from "./prepare.ts";
 import { show, writePage } from "./report.ts";
-import { buildStacks, withoutAll } from "./stacks.ts";
 
 export interface RunOptions extends AppOptions, RequestOptions {
   readonly quick?: boolean;
@@ -61,7 +61,7 @@ export async function run(urls: readonly string[], options: RunOptions, signal: 
   if (resume !== undefined) return finish(resumeSession(resume, results, signal, progressOf), options);
   const planned = await planOf(urls, options, signal);
   if (planned.targets.some((spec) => spec.kind === "local" && spec.env.POSTGRES_POOLER)) needPgbouncer();
-  if (!dryRun) await buildStacks(planned.targets, signal);
+  if (!dryRun) await prepare(planned, signal);
   const plan = await atAll(planned, options, signal);
   if (dryRun) return console.log([describe(plan, coresFor(plan)), ...targetLines(plan)].join("\n"));
   await using session = await newSession(plan, results, progressOf(plan, slo), signal, machineName);

@@ -3,7 +3,7 @@
  * Analysis of Multivariate Data), which is also used for performance tests (Daly et al. 2020). It assumes no
  * distribution of the values.
  */
-import { generateMersenne53Randomizer } from "@faker-js/faker";
+import { randomOf } from "../plan/random.ts";
 import { mean } from "./statistics.ts";
 
 /** Minimum number of values between two changes. */
@@ -18,8 +18,7 @@ const permutationsFor = (many: number) => Math.ceil((10 * many) / SIGNIFICANCE) 
  * @returns the indices of the first values after each change, ascending; always the same for the same series.
  */
 export function changePoints(series: readonly number[], many = 1): number[] {
-  const random = generateMersenne53Randomizer();
-  random.seed(1);
+  const { shuffle } = randomOf(1, 0);
   const found: number[] = [];
   for (;;) {
     const limits = [0, ...found.toSorted((a, b) => a - b), series.length];
@@ -33,7 +32,7 @@ export function changePoints(series: readonly number[], many = 1): number[] {
     const permutations = permutationsFor(many);
     // Stops as soon as too many permutations are as clear.
     for (let i = 0; i < permutations && asClear <= (SIGNIFICANCE / many) * (permutations + 1); i++) {
-      const energies = segments.map((segment) => clearest(shuffled(segment, () => random.next())).energy);
+      const energies = segments.map((segment) => clearest(shuffle(segment)).energy);
       if (Math.max(...energies) >= energy) asClear++;
     }
     if (asClear / (permutations + 1) > SIGNIFICANCE / many) break;
@@ -66,16 +65,6 @@ function clearest(segment: readonly number[]): { at: number; energy: number } {
     if (energy > best.energy) best = { at: k, energy };
   }
   return best;
-}
-
-/** Fisher & Yates. */
-function shuffled(values: readonly number[], random: () => number): number[] {
-  const all = [...values];
-  for (let i = all.length - 1; i > 0; i--) {
-    const j = Math.floor(random() * (i + 1));
-    [all[i], all[j]] = [all[j] as number, all[i] as number];
-  }
-  return all;
 }
 
 /** @returns the mean of each part of a series between its changes, and the index at which the part begins. */

@@ -1,23 +1,24 @@
 import { stackOf } from "../ask/targets.ts";
-import { type Comparison, contrast, ERROR_RATE, type Interval, spreadOver, stateOf } from "./statistics.ts";
+import { type Comparison, contrast, ERROR_RATE, type Interval, spreadOver } from "./statistics.ts";
 import type { Row, Table } from "./tables.ts";
 
 export type Factor = "runtime" | "framework" | "driver" | "workers" | "settings";
 
-/** What one choice costs, averaged over all pairs of servers that differ in nothing else. */
+/**
+ * What one choice costs, averaged over all pairs of servers that differ in nothing else. Runtimes and frameworks interact (a
+ * framework may cost more on one runtime and less on the other), so they are compared for each framework, and on each runtime.
+ */
 export interface MainEffect {
   readonly factor: Factor;
   /** The choice, and the one that it is compared with. */
   readonly to: string;
   readonly from: string;
+  /** What both have in common: the framework of two runtimes; the runtime of two frameworks or drivers; the driver of two settings. */
+  readonly on: string;
   /** CPU time per request, `to` ÷ `from`; the 95 % intervals of a run are simultaneous. Null if no pair was compared by it. */
   readonly cpu: Interval | null;
   /** Requests per second, likewise. */
   readonly goodput: Interval | null;
-  /** `cpu` on each runtime, for a framework that was compared on two; else empty. */
-  readonly byRuntime: readonly { readonly runtime: string; readonly cpu: Interval }[];
-  /** Whether `cpu` differs significantly between the two runtimes. */
-  readonly interacts: boolean;
   /** The servers that are compared; each differs from its partner in nothing else. */
   readonly pairs: readonly (readonly [to: string, from: string])[];
 }
@@ -35,30 +36,33 @@ interface Choices {
   readonly usual: boolean;
 }
 
-/** For each factor: the name of a choice, which choice is the baseline, and a suffix for the baseline's name if needed. */
+/** For each factor: the name of a choice, which choice is the baseline, and what both have in common. */
 const FACTORS: Readonly<
-  Record<Factor, { level: (of: Choices) => string; isBase: (of: Choices) => boolean; where?: (of: Choices) => string }>
+  Record<Factor, { level: (of: Choices) => string; isBase: (of: Choices) => boolean; on: (of: Choices) => string }>
 > = {
   runtime: {
     level: ({ runtime, driver }) => `${runtime} with ${driver}`,
+    on: ({ framework }) => framework,
     isBase: ({ runtime }) => runtime === "node",
   },
   framework: {
     level: ({ framework }) => framework,
+    on: ({ runtime }) => runtime,
     isBase: ({ framework }) => framework === "raw",
   },
   driver: {
     level: ({ driver }) => driver,
-    where: ({ runtime }) => ` on ${runtime}`,
+    on: ({ runtime }) => runtime,
     isBase: ({ usual }) => usual,
   },
   workers: {
     level: ({ workers }) => `${workers} worker${workers === 1 ? "" : "s"}`,
+    on: () => "",
     isBase: ({ workers }) => workers === 1,
   },
   settings: {
     level: ({ settings }) => settings || "the default",
-    where: ({ driver }) => ` with ${driver}`,
+    on: ({ driver }) => driver,
     isBase: ({ settings }) => settings === "",
   },
 };
@@ -78,7 +82,7 @@ function groupsOf(factor: Factor, server: Choices): string[] {
 export function mainEffects({ comparison, throughput, by, rows }: Table, many: number): MainEffect[] {
   const servers = rows.flatMap(choicesOf);
   const found = ALL.flatMap((factor) => {
-    const { level, isBase, where } = FACTORS[factor];
+    const { level, isBase, on } = FACTORS[factor];
     const keyed = servers.flatMap((server) => groupsOf(factor, server).map((key) => ({ key, server })));
     const pairs = [...Map.groupBy(keyed, ({ key }) => key).values()].flatMap((alike) => {
       const base = alike.find(({ server }) => isBase(server))?.server;
@@ -86,67 +90,50 @@ export function mainEffects({ comparison, throughput, by, rows }: Table, many: n
       return others.map((to) => ({ to, from: base as Choices }));
     });
     const named = pairs.map(({ to, from }) => ({
-      to: level(to),
-      from: level(from) + (where?.(from) ?? ""),
+      about: { factor, to: level(to), from: level(from), on: on(from) },
       pair: [to.name, from.name] as const,
-      runtime: to.runtime,
     }));
-    return [...Map.groupBy(named, ({ to, from }) => `${to} ÷ ${from}`).values()]
-      .map((of) => ({
-        factor,
-        ...(of[0] as (typeof of)[0]),
-        pairs: of.map(({ pair }) => pair),
-        runtimes: of.map(({ runtime }) => runtime),
-      }))
-      .sort((a, b) => b.pairs.length - a.pairs.length || (`${a.to} ${a.from}` < `${b.to} ${b.from}` ? -1 : 1));
+    const textOf = ({ to, from, on }: (typeof named)[0]["about"]) => [to, from, on].join();
+    return [...Map.groupBy(named, ({ about }) => textOf(about)).values()]
+      .map((of) => ({ ...(of[0] as (typeof of)[0]).about, pairs: of.map(({ pair }) => pair) }))
+      .sort((a, b) => b.pairs.length - a.pairs.length || (textOf(a) < textOf(b) ? -1 : 1));
   });
-  // A framework has four intervals: on both runtimes together, on each of them, and for their difference.
-  const family = many * found.reduce((sum, { factor }) => sum + (factor === "framework" ? 4 : 1), 0);
-  const among = (of: Comparison | null, pairs: MainEffect["pairs"]) => {
+  const error = ERROR_RATE / (many * found.length);
+  const ratio = (of: Comparison | null, pairs: MainEffect["pairs"]) => {
     const known = new Set(of?.standings.flatMap(({ name, groups }) => (groups ? [name] : [])));
-    return pairs.filter((pair) => pair.every((name) => known.has(name)));
+    const compared = pairs.filter((pair) => pair.every((name) => known.has(name)));
+    return of && compared.length > 0 ? contrast(of, weightsOf(compared), spreadOver([of]), error).ratio : null;
   };
-  const ratio = (of: Comparison | null, pairs: MainEffect["pairs"], against: MainEffect["pairs"] = []) => {
-    const compared = among(of, pairs);
-    if (!of || compared.length === 0) return null;
-    return contrast(of, weightsOf(compared, against), spreadOver([of]), ERROR_RATE / family).ratio;
-  };
-  return found.map(({ pairs, runtimes, factor, to, from }) => {
-    const seconds = ratio(throughput, pairs);
-    const cpu = by === "cpu" ? ratio(comparison, pairs) : null;
-    const groups = [...Map.groupBy(pairs.entries(), ([i]) => runtimes[i] as string)].map(([runtime, of]) => ({
-      runtime,
-      pairs: among(
-        comparison,
-        of.map(([, pair]) => pair),
-      ),
-    }));
-    const isSplit = factor === "framework" && cpu && groups.length === 2 && groups.every((one) => one.pairs.length > 0);
-    const [one, other] = isSplit ? groups : [];
-    const difference = one && other ? ratio(comparison, one.pairs, other.pairs) : null;
+  return found.map((one) => {
+    const seconds = ratio(throughput, one.pairs);
     return {
-      ...{ factor, to, from, pairs, cpu },
-      byRuntime: (isSplit ? groups : []).flatMap(({ runtime, pairs }) => {
-        const of = ratio(comparison, pairs);
-        return of ? [{ runtime, cpu: of }] : [];
-      }),
-      interacts: difference !== null && stateOf(difference) === "different",
+      ...one,
+      cpu: by === "cpu" ? ratio(comparison, one.pairs) : null,
       goodput: seconds && { estimate: 1 / seconds.estimate, low: 1 / seconds.high, high: 1 / seconds.low },
     };
   });
 }
 
-/** The weight of each server in: mean over `pairs` minus mean over `against`. */
-function weightsOf(pairs: MainEffect["pairs"], against: MainEffect["pairs"]): Record<string, number> {
+/** @returns the names that cost significantly more than no other one in any table; intervals hold for all pairs and tables together. */
+export function cheapestOf(tables: readonly Table[], names: readonly string[]): string[] {
+  const error = (2 * ERROR_RATE) / (tables.length * names.length * (names.length - 1));
+  const dearer = tables.flatMap(({ comparison }) => {
+    if (comparison === null) return [];
+    const known = comparison.standings.flatMap(({ name, groups }) => (groups && names.includes(name) ? [name] : []));
+    const ratio = (name: string, other: string) =>
+      contrast(comparison, weightsOf([[name, other]]), spreadOver([comparison]), error).ratio;
+    return known.filter((name) => known.some((other) => ratio(name, other).low > 1));
+  });
+  return names.filter((name) => !dearer.includes(name));
+}
+
+/** The weight of each server in the mean over pairs. */
+function weightsOf(pairs: MainEffect["pairs"]): Record<string, number> {
   const weights: Record<string, number> = {};
-  const add = (all: MainEffect["pairs"], sign: number) => {
-    for (const [to, from] of all) {
-      weights[to] = (weights[to] ?? 0) + sign / all.length;
-      weights[from] = (weights[from] ?? 0) - sign / all.length;
-    }
-  };
-  add(pairs, 1);
-  add(against, -1);
+  for (const [to, from] of pairs) {
+    weights[to] = (weights[to] ?? 0) + 1 / pairs.length;
+    weights[from] = (weights[from] ?? 0) - 1 / pairs.length;
+  }
   return weights;
 }
 

@@ -1,11 +1,11 @@
-import { ENDPOINTS } from "../ask/endpoints.ts";
+import { ENDPOINTS, SEQUENCE, TRANSACTION } from "../ask/endpoints.ts";
 import type { Calibration, Manifest, Turns } from "../keep/manifest.ts";
 import type { Slice, Verdict, Window } from "../keep/slices.ts";
 import { percentile } from "../load/histogram.ts";
 import type { Level } from "../plan/plan.ts";
 import { type Comparison, compare, type Interval, mean, pooledMeans, type Standing } from "./statistics.ts";
 import { changesIn, costOf, type Layout, layoutOf, levelsOf, rateOf } from "./turns.ts";
-import { explain, isFailing, UNRANKED } from "./verdict.ts";
+import { explain, explainFlaw, flawOf, isFailing, UNRANKED } from "./verdict.ts";
 
 /** The result of one target at one scenario; a field is null if it was not measured. */
 export interface Row
@@ -181,12 +181,14 @@ const MEANS = [
 ] as const;
 type Means = Readonly<Record<(typeof MEANS)[number] | "cost" | "rate", Interval | null>>;
 
+/** Starved slices show the machine, not the server: they count only if a target has no others. */
+function fed(slices: readonly Slice[]): readonly Slice[] {
+  const others = slices.filter(({ verdict }) => verdict !== "starved");
+  return others.length > 0 ? others : slices;
+}
+
 function rowsOf(byName: ReadonlyMap<string, readonly Slice[]>, cells: Cells): Row[] {
-  // Starved slices show the machine, not the server: they count only if a target has no others.
-  const used = [...byName.values()].map((slices) => {
-    const fed = slices.filter(({ verdict }) => verdict !== "starved");
-    return fed.length > 0 ? fed : slices;
-  });
+  const used = [...byName.values()].map(fed);
   const levels = (value: (window: Window) => number | null, layout: Layout) =>
     pooledMeans([...byName.keys()].map((name) => levelsOf(layoutFor(name, layout, cells.windows, value), name)));
   const means = Object.entries({
@@ -196,7 +198,7 @@ function rowsOf(byName: ReadonlyMap<string, readonly Slice[]>, cells: Cells): Ro
   });
   return [...byName.values()].map((all, i) => {
     const own = Object.fromEntries(means.map(([field, of]) => [field, of[i] ?? null])) as Means;
-    return rowOf(used[i] as Slice[], all, own, cells);
+    return rowOf(used[i] as readonly Slice[], all, own, cells);
   });
 }
 
@@ -280,12 +282,20 @@ function perRestart(slices: readonly Slice[], field: (typeof MEANS)[number]): Ma
   return new Map([...known].map(([restart, of]) => [restart, mean(of.map((slice) => slice[field] as number))]));
 }
 
-/** The verdict of several slices: rate-limited or invalid if one of them is, else the most frequent. */
+const flawIn = (slices: readonly Slice[]) =>
+  flawOf(
+    slices,
+    slices.some(({ endpoint }) => endpoint === SEQUENCE || endpoint === TRANSACTION),
+  );
+
+/** The verdict of several slices: invalid if they are so together, else the most frequent; one short slice alone proves nothing. */
 function sharedVerdict(slices: readonly Slice[]): Verdict {
   const verdicts = slices.map(({ verdict }) => verdict);
-  const worthless = verdicts.find((verdict) => verdict === "rate-limited" || verdict === "invalid");
-  const counts = [...Map.groupBy(verdicts, (verdict) => verdict)].sort(([, a], [, b]) => b.length - a.length);
-  return worthless ?? (counts[0]?.[0] as Verdict);
+  if (verdicts.includes("rate-limited")) return "rate-limited";
+  if (!verdicts.includes("starved") && flawIn(slices)) return "invalid";
+  const others = verdicts.filter((verdict) => verdict !== "invalid");
+  const counts = [...Map.groupBy(others, (verdict) => verdict)].sort(([, a], [, b]) => b.length - a.length);
+  return counts[0]?.[0] ?? "undetermined";
 }
 
 function remarksOf(
@@ -295,19 +305,24 @@ function remarksOf(
   context: Context,
 ): Table["remarks"] {
   const forbidding = rows.filter(({ verdict }) => UNRANKED.has(verdict) || verdict === "service time");
-  return [...Map.groupBy(forbidding, ({ verdict }) => verdict)].map(([verdict, group]) => {
-    const { name } = group[0] as Row;
+  // What is wrong with an invalid row may be another thing for each.
+  const groups = Map.groupBy(forbidding, ({ verdict, name }) => (verdict === "invalid" ? name : verdict));
+  return [...groups.values()].map((group) => {
+    const { name, verdict } = group[0] as Row;
     const slices = byName.get(name) ?? [];
     const slice = slices.find((one) => one.verdict === verdict) as Slice;
-    return {
-      verdict,
-      names: group.map((row) => row.name),
-      text: explain(verdict, {
-        ...slice,
-        maxMs: Math.max(...slices.map(({ maxMs }) => maxMs)),
-        unloadedMs: context.calibration[name]?.[endpoint]?.unloadedMs ?? null,
-        lineBytesPerSecond: context.lineBytesPerSecond[name] ?? null,
-      }),
-    };
+    const { scenario } = slices[0] as Slice;
+    const turns = context.turns.filter((one) => one.name === name && one.scenario === scenario);
+    const statuses = [...new Set(turns.flatMap(({ failed }) => Object.keys(failed)))];
+    const flaw = verdict === "invalid" ? flawIn(fed(slices)) : null;
+    const text = flaw
+      ? explainFlaw(flaw, statuses)
+      : explain(verdict, {
+          ...slice,
+          maxMs: Math.max(...slices.map(({ maxMs }) => maxMs)),
+          unloadedMs: context.calibration[name]?.[endpoint]?.unloadedMs ?? null,
+          lineBytesPerSecond: context.lineBytesPerSecond[name] ?? null,
+        });
+    return { verdict, names: group.map((row) => row.name), text };
   });
 }

@@ -39,26 +39,64 @@ export interface Evidence extends Pick<Slice, Seen> {
 /** Error at the end of a slice, mean latency ÷ length: some connections still wait for their last answer, others have finished. */
 const endOf = ({ averageMs, seconds }: Evidence) => averageMs / 1e3 / seconds;
 
-/**
- * Deviation from Little's law (closed loop: connections = requests/s × mean latency), minus what the end of the slice explains:
- * a connection whose last answer came early is idle until the slowest answer has come.
- */
-function littleError(e: Evidence): number {
-  const inFlight = (e.requests / e.seconds) * (e.averageMs / 1e3);
-  const idle = inFlight < e.connections ? e.maxMs / 1e3 / e.seconds : 0;
-  return Math.max(0, Math.abs(1 - inFlight / e.connections) - Math.max(idle, 1.5 * endOf(e)));
-}
-
 const share = (n: number, { requests }: Pick<Evidence, "requests">) => (requests > 0 ? n / requests : 1);
 /** More than 1 in 1,000 requests failed, so the cost of a successful request is unknown. */
 export const isFailing = (e: Pick<Evidence, "errors" | "requests">) => share(e.errors, e) > 0.001;
+
+/** What is wrong with the numbers of a server: failed requests, sockets that were not opened or were closed, impossible latencies. */
+export type Flaw =
+  | Readonly<Record<"errors" | "requests", number>>
+  | Readonly<Record<"sockets" | "connections", number>>
+  | Readonly<Record<"inFlight" | "connections", number>>;
+
 /** k6, which sends sequences, may use fewer connections at a fixed rate, and opens more if its pool has none free in time. */
-function isBroken(e: Evidence): boolean {
-  const mayIdle = e.dropped !== null && e.targetRate !== null;
+const hasOddSockets = ({ sockets, connections, targetRate }: Counted, isSequence: boolean) =>
   // For single requests more sockets are valid: if the server closes connections, that is part of its cost.
-  const isLate = e.dropped !== null && e.sockets > 2 * e.connections;
-  return isFailing(e) || isLate || (e.sockets < e.connections && !mayIdle);
+  isSequence ? sockets > 2 * connections || (sockets < connections && targetRate === null) : sockets < connections;
+
+/** Deviation from Little's law that is tolerated. */
+const TOLERANCE = 0.03;
+
+/**
+ * Little's law in a closed loop: requests/s × mean latency = connections, so the latencies of all requests sum up to connections
+ * × seconds, less the time in which a connection had no request in flight. fortio counts every request that it sent, with its
+ * whole latency, and a slice lasts until the last answer, so there are two such times. At the end a connection that has its
+ * last answer waits for the slowest one: at most the longest latency. At the start connections send one after the other, no
+ * slower than the server answers, so the last one begins at most a mean latency after the first: half of it on average. Latencies
+ * that sum up to more than connections × seconds are impossible.
+ * @returns requests in flight on average, if they are too few or too many, else null
+ */
+function wrongInFlight(slices: readonly Counted[]): number | null {
+  const total = (of: (slice: Counted) => number) => slices.reduce((sum, slice) => sum + of(slice), 0);
+  const expected = total(({ connections, seconds }) => connections * seconds);
+  const seen = total(({ requests, averageMs }) => (requests * averageMs) / 1e3);
+  const idle = total(({ connections, maxMs, averageMs }) => (connections * (maxMs + averageMs / 2)) / 1e3);
+  const isPossible = expected * (1 - TOLERANCE) - idle <= seen && seen <= expected * (1 + TOLERANCE);
+  return isPossible ? null : seen / total(({ seconds }) => seconds);
 }
+
+type Counted = Pick<
+  Slice,
+  "connections" | "seconds" | "requests" | "errors" | "sockets" | "averageMs" | "maxMs" | "targetRate"
+>;
+
+/**
+ * @param slices all slices of one target at one scenario: together, because one of 0.1 s proves little
+ * @param isSequence whether a request is a sequence, whose answers are checked before the next request is sent
+ */
+export function flawOf(slices: readonly Counted[], isSequence: boolean): Flaw | null {
+  const total = (field: "errors" | "requests") => slices.reduce((sum, slice) => sum + slice[field], 0);
+  if (slices.some(isFailing)) return { errors: total("errors"), requests: total("requests") };
+  const odd = slices.find((slice) => hasOddSockets(slice, isSequence));
+  if (odd) return { sockets: odd.sockets, connections: odd.connections };
+  const [{ connections, targetRate }] = slices as [Counted];
+  const inFlight = isSequence || targetRate !== null ? null : wrongInFlight(slices);
+  return inFlight === null ? null : { inFlight, connections };
+}
+
+const flawIn = (e: Evidence): Flaw | null => flawOf([e], e.dropped !== null);
+/** Impossible latencies while other work used the CPU: 5 % of the half second around a slice of 0.1 s may be a quarter of the slice. */
+const isDisturbed = (e: Evidence): boolean => known(e.taken) > 0.05 && "inFlight" in (flawIn(e) ?? {});
 /** Maximum share of a core's time for other work. Kernel threads that serve the load, and clock ticks of 10 ms, are up to half of it. */
 const STARVED = 0.15;
 const known = (value: number | null): number => value ?? Number.NaN; // compares false with everything
@@ -69,8 +107,8 @@ const known = (value: number | null): number => value ?? Number.NaN; // compares
  */
 const CLOSED: readonly (readonly [Verdict, (e: Evidence) => boolean])[] = [
   ["rate-limited", (e) => (e.refused > 0 && share(e.refused, e) > 0.001) || known(e.throttled) > 0.05],
-  ["starved", (e) => known(e.taken) > STARVED],
-  ["invalid", (e) => isBroken(e) || (e.dropped === null && littleError(e) > 0.03)],
+  ["starved", (e) => known(e.taken) > STARVED || isDisturbed(e)],
+  ["invalid", (e) => flawIn(e) !== null],
   ["client-bound", (e) => known(e.generatorCpu) >= 0.85 * e.generatorCores || e.goodput >= 0.8 * known(e.ceiling)],
   ["bandwidth-bound", (e) => e.goodput * e.bytesPerRequest >= 0.8 * known(e.lineBytesPerSecond)],
   ["server-bound", (e) => known(e.utilization) >= 0.85 && e.averageMs >= 1.5 * known(e.unloadedMs)],
@@ -89,8 +127,7 @@ const CLOSED: readonly (readonly [Verdict, (e: Evidence) => boolean])[] = [
  * connections ÷ rate seconds, so the longest latency must be below that (coordinated omission, Tene 2013).
  */
 const OPEN: typeof CLOSED = [
-  ...CLOSED.slice(0, 2),
-  ["invalid", isBroken],
+  ...CLOSED.slice(0, 3),
   [
     "on schedule",
     (e) => {
@@ -144,11 +181,29 @@ export function explain(verdict: Verdict, c: Circumstances): string {
       return `other work used ${round((c.taken ?? 0) * 100)} % of the CPU: stop it (top shows processes; "st" is the host's share), or measure again later`;
     case "rate-limited":
       return "answers 429 or 503, or a CPU quota, limited the rate: lift the limit, or measure below it with --rate";
-    case "invalid":
-      return `${round((c.errors / c.requests) * 100)} % errors, closed connections or impossible latencies: fix the server or the network, then measure again`;
     case "service time":
       return `answers came after the next request of their connection was due, so latencies are service times, not what users see: lower --rate, or raise --connections to more than ${round(((c.targetRate ?? 0) * c.maxMs) / 1e3)}`;
     default:
       return "";
   }
+}
+
+const FIX = "fix the server or the network, then measure again";
+
+/** @param statuses of failed requests, as far as they are known */
+export function explainFlaw(flaw: Flaw, statuses: readonly string[]): string {
+  if ("requests" in flaw) {
+    const which = statuses.length > 0 ? ` (${statuses.join(", ")})` : "";
+    if (flaw.requests === 0) return `no request was answered: ${FIX}`;
+    return `${flaw.errors.toLocaleString("en-US")} of ${flaw.requests.toLocaleString("en-US")} requests failed${which}: ${FIX}`;
+  }
+  const { connections } = flaw;
+  if ("inFlight" in flaw) {
+    const seen = `requests/s × mean latency is ${flaw.inFlight.toFixed(0)} of ${connections} connections`;
+    return `${seen}, so the latencies are wrong: measure again with longer slices (--seconds 1)`;
+  }
+  const { sockets } = flaw;
+  return sockets < connections
+    ? `only ${sockets} of ${connections} connections were opened: ${FIX}`
+    : `${sockets - connections} connections were closed: ${FIX}`;
 }

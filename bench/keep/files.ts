@@ -1,6 +1,6 @@
 /** Files of runs: results.csv, and beside it a folder of the same name with three files per run. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { dirname, join } from "node:path";
 import { zstdDecompressSync } from "node:zlib";
 import { UsageError } from "../../shared/errors.ts";
 
@@ -16,7 +16,7 @@ export const foldersOf = (results: string): string[] => [
 ];
 
 /** The slices, the windows, and the manifest. */
-const KINDS = ["csv", "windows.csv", "json"] as const;
+export const KINDS = ["csv", "windows.csv", "json"] as const;
 type Kind = (typeof KINDS)[number];
 
 const nameOf = (run: string, kind: Kind) => `${run.replaceAll(":", "")}.${kind}`;
@@ -38,18 +38,6 @@ export function runsIn(results: string): string[] {
   return [...new Set(runs)].sort().map((run) => run.replace(/T(\d\d)(\d\d)(\d\d)/, "T$1:$2:$3"));
 }
 
-/** Packs the files of a run into docs/runs/. @throws UsageError if one of them is missing; nothing is written then. */
-export function pack(results: string, run: string): void {
-  const files = KINDS.map((kind) => runFile(results, run, kind));
-  const missing = files.find((file) => !existsSync(file));
-  if (missing)
-    throw new UsageError(
-      `there is no ${missing}: name the results file of the run, or leave out RUN to write the docs again`,
-    );
-  for (const file of files)
-    writeWhole(join(PUBLISHED, `${basename(file)}.zst`), Bun.zstdCompressSync(readFileSync(file), { level: 19 }));
-}
-
 /** @returns the text of a file that may be packed. */
 export function readText(file: string): string {
   const bytes = readFileSync(file);
@@ -61,6 +49,15 @@ export function writeWhole(file: string, text: string | Uint8Array): void {
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(`${file}.new`, text);
   renameSync(`${file}.new`, file);
+}
+
+/** The same. @throws UsageError if the file cannot be written. */
+export function write(file: string, text: string): void {
+  try {
+    writeWhole(file, text);
+  } catch (error) {
+    throw new UsageError(`"${file}" cannot be written (${(error as Error).message})`);
+  }
 }
 
 /** Rounds a number, unless it is an integer, to six significant digits: no measurement has more, and files stay small. */

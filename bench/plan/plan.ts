@@ -1,4 +1,3 @@
-import { SimpleFaker } from "@faker-js/faker";
 import { UsageError } from "../../shared/errors.ts";
 import { SEQUENCE, TRANSACTION, WORKLOADS, type Workload } from "../ask/endpoints.ts";
 import type { HttpFile } from "../ask/http-file.ts";
@@ -7,6 +6,7 @@ import { baseOf, type LocalSpec, onStore, parseTarget, type TargetSpec } from ".
 import type { EngineSpec } from "../host/engine.ts";
 import type { Requests } from "../load/request.ts";
 import { AGENTS_SECONDS, type Amount, amountOf, FEW, type Preset } from "./presets.ts";
+import { randomOf } from "./random.ts";
 
 /** Requests per second, or connections. */
 export interface Level {
@@ -252,10 +252,3 @@ export function orderOf(plan: Pick<Plan, "seed">, restart: number, scenarios: re
   return shuffled.toSorted((a, b) => rungOf(a) - rungOf(b));
 }
 const rungOf = ({ level }: Scenario) => (level?.unit === "connections" ? level.value : 0);
-
-/** Random, but the same for the same seed and number. */
-export function randomOf(seed: number, number: number) {
-  const faker = new SimpleFaker();
-  faker.seed([seed, number]);
-  return faker.helpers;
-}

@@ -8,8 +8,8 @@ import { mean } from "../judge/statistics.ts";
 import { errorOf } from "../judge/turns.ts";
 import { appendWindows, type Window } from "../keep/slices.ts";
 import { ask } from "../load/ask.ts";
-import { endpointsOf, isPaused, orderOf, type Plan, randomOf, type Scenario } from "../plan/plan.ts";
-import { calibrateGenerator } from "./calibrate.ts";
+import { endpointsOf, isPaused, orderOf, type Plan, type Scenario } from "../plan/plan.ts";
+import { randomOf } from "../plan/random.ts";
 import { type Game, type Player, type Seen, warmAll } from "./players.ts";
 import { remark, type Session, sizeKey } from "./session.ts";
 import { solo } from "./solo.ts";
@@ -93,7 +93,6 @@ async function startTarget(session: Session, spec: TargetSpec): Promise<void> {
   if (target.identity && WORKLOADS[plan.workload].store) manifest.stores[target.name] = target.identity.store;
   await verify(target, endpointsOf(plan), signal, plan);
   for (const note of target.notes ?? []) remark(session, note, note);
-  await calibrateGenerator(session, target);
 }
 
 async function startOf(session: Session, spec: TargetSpec): Promise<Target> {

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { hostname } from "node:os";
 import { UsageError } from "../../shared/errors.ts";
 import { isSequence } from "../ask/endpoints.ts";
-import { isHere } from "../ask/targets.ts";
+import { isHere, isOurs } from "../ask/targets.ts";
 import { run as runCommand } from "../host/command.ts";
 import { commitOf } from "../host/commit.ts";
 import { type Cores, moveTo, splitCores } from "../host/cores.ts";
@@ -107,7 +107,7 @@ export async function newSession(
     machineName,
     plan,
     cores: coresFor(plan),
-    environment: await environment(),
+    environment: await environment(plan),
     machine: readMachine(),
     fingerprints: [],
     ceiling: null,
@@ -193,7 +193,7 @@ function generatorOf({ plan, cores }: Manifest, sizes: Session["sizes"], signal:
   };
 }
 
-async function environment(): Promise<Record<string, unknown>> {
+async function environment({ targets }: Plan): Promise<Record<string, unknown>> {
   const ask = (...command: string[]) =>
     runCommand(command).then(
       ({ stdout }) => stdout.trim() || null,
@@ -213,6 +213,6 @@ async function environment(): Promise<Record<string, unknown>> {
     k6: k6?.split(" ")[1] ?? null,
     pgbouncer: pgbouncerVersion(),
     commit,
-    dataSha256: existsSync(data) ? await digestOf(data) : null,
+    dataSha256: targets.some(isOurs) && existsSync(data) ? await digestOf(data) : null,
   };
 }

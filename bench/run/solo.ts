@@ -7,6 +7,7 @@ import { verdictOf } from "../judge/verdict.ts";
 import { appendSlices, PROTOCOL, type Slice } from "../keep/slices.ts";
 import type { Load, LoadOptions, StepLoad } from "../load/fortio.ts";
 import { merge } from "../load/histogram.ts";
+import { calibrateGenerator } from "./calibrate.ts";
 import type { Game } from "./players.ts";
 import type { Session } from "./session.ts";
 import { type Waits, watchWaits } from "./stores/waits.ts";
@@ -36,6 +37,7 @@ export async function solo(
   const { manifest } = session;
   const { target } = game;
   const { rate, endpoint, connections: most } = game.scenario;
+  await calibrateGenerator(session, target);
   const { unloadedMs = null } = manifest.calibration[target.name]?.[endpoint] ?? {};
   // 100 to 1,000 of the finest buckets lie between 0 and the latency without load; latencies under load are higher.
   const resolutionSeconds = 10 ** Math.floor(Math.log10(Math.max(unloadedMs ?? 0, 1) / 1e5));

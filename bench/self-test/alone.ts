@@ -2,7 +2,8 @@
 import { type Interval, meanInterval } from "../judge/statistics.ts";
 import { costOf, layoutOf, rateOf } from "../judge/turns.ts";
 import type { Window } from "../keep/slices.ts";
-import { randomOf, type Scenario } from "../plan/plan.ts";
+import type { Scenario } from "../plan/plan.ts";
+import { randomOf } from "../plan/random.ts";
 import { type Player, warmAll } from "../run/players.ts";
 import { withTargets } from "../run/restart.ts";
 import type { Session } from "../run/session.ts";

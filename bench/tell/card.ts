@@ -4,7 +4,7 @@ import { parseCpuList } from "../host/cores.ts";
 import type { Interval } from "../judge/statistics.ts";
 import { UNRANKED } from "../judge/verdict.ts";
 import { PRESETS } from "../plan/presets.ts";
-import { bestOf, byWeight, choicesOf, choicesTable, costOf, costs, nameOfChoice } from "./choices.ts";
+import { byWeight, choicesOf, choicesTable, costs, HOW_TO_READ } from "./choices.ts";
 import { capital, count, many, mega, percent, present, shortOf, word } from "./format.ts";
 import { costWord, type Endpoint, kindOf, type Report, twinsAmong } from "./report.ts";
 import { capacities, caveats, twinsSay } from "./says.ts";
@@ -53,13 +53,11 @@ function ofOne({ endpoints, servers }: Report): Line[] {
 /** The card as four questions, for the page. */
 export function tiles(report: Report): { title: string; lines: string[] }[] {
   const { endpoints, servers, findings } = report;
-  const all = choicesOf(endpoints);
-  const others = all.filter(({ factor }) => factor !== "runtime" && factor !== "framework");
-  const howMuch: Line[] = [...costs(all), ...others.map((choice) => [nameOfChoice(choice), costOf(choice)] as const)];
+  const choices = costs(choicesOf(endpoints)).map(plain);
   const trust = [...twinsSay(findings, true), ...caveats(report, namesIn(endpoints).length === 1)];
   return [
     { title: "Which?", lines: least(endpoints).map(plain) },
-    { title: "How much?", lines: howMuch.map(plain) },
+    { title: "How much?", lines: choices.length > 0 ? [...choices, HOW_TO_READ] : [] },
     { title: "Does it matter?", lines: [...matters(report), ...memory(servers)].map(plain) },
     { title: "Can I trust it?", lines: [restarts(report), ...trust].map(plain) },
   ].filter(({ lines }) => lines.length > 0);
@@ -100,7 +98,7 @@ function least(endpoints: readonly Endpoint[]): Line[] {
 }
 
 /** Requests/s at the heaviest endpoint, of the servers that were at their own limit; null if not measured. */
-function heaviest({ endpoints, manifest }: Report) {
+export function heaviest({ endpoints, manifest }: Report) {
   const one = byWeight(endpoints.filter(({ load }) => load === "closed")).at(-1);
   if (!one || one.rows.length < 2) return null;
   const rates = one.rows.flatMap(({ goodput, verdict }) => (UNRANKED.has(verdict) ? [] : [goodput.estimate]));
@@ -137,17 +135,4 @@ function next({ manifest, endpoints }: Report): Line[] {
   if (endpoints.every(({ comparison }) => comparison === null)) return [];
   const standard = `--standard halves that (${minutes} min)`;
   return [["Next", `${standard}; ./bench.sh report --details prints every table`]];
-}
-
-/** What to choose according to this run, as Markdown. Below a tenth of its capacity every server is fast enough. */
-export function recommendation(report: Report): string[] {
-  const all = choicesOf(report.endpoints);
-  const [best, seen] = [bestOf(all), heaviest(report)];
-  const matters = ({ endpoint, who, low, high }: NonNullable<typeof seen>) =>
-    `**Does it matter?** At ${endpoint} ${who} ${count(low)} (the slowest) to ${count(high)} requests/s; below ${count(Number((low / 10).toPrecision(1)))} nothing here matters: choose by taste.`;
-  return present([
-    best && `**Choose** ${best}, if CPU time decides.`,
-    ...costs(all).map(([about, text]) => `**${about}**: ${text}`),
-    seen && seen.rates.length > 0 && matters(seen),
-  ]);
 }

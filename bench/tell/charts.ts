@@ -1,7 +1,8 @@
 /** The charts of a report as data: page/draw.ts draws them. */
 import type { Interval } from "../judge/statistics.ts";
-import { ratio, warmingWords, word } from "./format.ts";
-import { type Chart, nines, type Point, type Series } from "./page/draw.ts";
+import { nameOfChoice } from "./choices.ts";
+import { nines, ratio, warmingWords, word } from "./format.ts";
+import type { Chart, Point, Series } from "./page/draw.ts";
 import { type Endpoint, PERCENTILES } from "./report.ts";
 import { grid } from "./text.ts";
 
@@ -82,7 +83,7 @@ function latencies({ endpoint, curves, rows }: Endpoint): Chart {
 function effect(name: string, endpoints: readonly Endpoint[]): Chart {
   const points = endpoints.flatMap(({ endpoint, effects }) =>
     effects
-      .flatMap(({ to, from, cpu }) => (cpu && `${to} ÷ ${from}` === name ? [cpu] : []))
+      .flatMap((one) => (one.cpu && nameOfChoice(one) === name ? [one.cpu] : []))
       .map((cpu) => ({ x: cpu.estimate, y: endpoint, ...range(cpu), title: `${endpoint}: ${ratio(cpu)}` })),
   );
   const series = [{ server: null, color: "var(--text)", shape: "circle", points }];
@@ -115,11 +116,11 @@ function overLoad(y: keyof typeof BY_LOAD, unit: string, endpoints: readonly End
 }
 
 export function viewsOf(endpoints: readonly Endpoint[]) {
-  const choices = [...new Set(endpoints.flatMap(({ effects }) => effects.map(({ to, from }) => `${to} ÷ ${from}`)))];
+  const choices = [...new Set(endpoints.flatMap(({ effects }) => effects.map(nameOfChoice)))];
   const costs = endpoints.map(({ endpoint, effects }) => [
     endpoint,
     ...choices.map((name) => {
-      const cpu = effects.find(({ to, from }) => `${to} ÷ ${from}` === name)?.cpu;
+      const cpu = effects.find((one) => nameOfChoice(one) === name)?.cpu;
       return cpu ? ratio(cpu) : "-";
     }),
   ]);

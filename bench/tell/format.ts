@@ -4,6 +4,8 @@ import type { Interval } from "../judge/statistics.ts";
 export const count = (value: number) => Math.round(value).toLocaleString("en-US");
 export const ms = (value: number) => value.toFixed(value < 10 ? 2 : 1);
 export const mega = (bytes: number) => count(bytes / 1e6);
+/** Position of a percentile on its axis: 90, 99 and 99.9 are equally far apart. */
+export const nines = (percentile: number) => -Math.log10(1 - percentile / 100);
 export const percent = (part: number) => `${(part * 100).toFixed(part > 0 && part < 0.0995 ? 1 : 0)} %`;
 
 /** `−57`: a ratio as a change in percent. */

@@ -2,13 +2,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "csv-parse/sync";
-import { Eta } from "eta";
-import { Window } from "happy-dom";
 import { UsageError } from "../../shared/errors.ts";
 import { levels } from "../judge/changes.ts";
 import type { RESULT_COLUMNS } from "../keep/results.ts";
 import { listed, signed } from "./format.ts";
-import { history } from "./page/draw.ts";
 
 export type Series = ReturnType<typeof readHistory>[number];
 type ResultRow = Readonly<Record<(typeof RESULT_COLUMNS)[number], string>>;
@@ -75,7 +72,12 @@ export function historyLines(all: readonly Series[]): string[] {
 }
 
 /** A page with one chart per series: each run, and the level between changes. */
-export function historyPage(all: readonly Series[], file: string): string {
+export async function historyPage(all: readonly Series[], file: string): Promise<string> {
+  const [{ Eta }, { Window }, { history }] = await Promise.all([
+    import("eta"),
+    import("happy-dom"),
+    import("./page/draw.ts"),
+  ]);
   const folder = join(import.meta.dirname, "page");
   const canvas = { width: 760, document: new Window().document as unknown as Document };
   const charts = all.map(({ title, label, levels, runs, values }) => {

@@ -18,6 +18,9 @@ export function twinsSay({ twins }: Findings, isDifferent: boolean): Line[] {
   });
 }
 
+/** Maximum of rows that a line names with their causes. */
+const NAMED = 3;
+
 /** Verdicts that are on the card, with their servers, because the numbers are not those of the servers; others are in the tables. */
 const ELSEWHERE = new Set(["network-bound", "bandwidth-bound", "rate-limited", "invalid", "service time"]);
 
@@ -31,14 +34,16 @@ export function limits(endpoints: readonly Endpoint[], where: "card" | "tables" 
   const wanted = remarks.filter(({ verdict }) => where === "all" || ELSEWHERE.has(verdict) === (where === "card"));
   return [...Map.groupBy(wanted, ({ verdict }) => verdict)].map(([verdict, of]) => {
     const places = of.map(({ where }) => where).join("; ");
-    return `${capital(verdict)}, so not ranked by requests/s: ${places}: ${of[0]?.text}.`;
+    const causes = of.slice(0, NAMED).map(({ where, text }) => `${where}: ${text}`);
+    const others = of.length > NAMED ? [`${of.length - NAMED} more`] : [];
+    // Each invalid row has its own cause.
+    const all = verdict === "invalid" ? [...causes, ...others].join("; ") : `${places}: ${of[0]?.text}`;
+    return `${capital(verdict)}, so not ranked by requests/s: ${all}.`;
   });
 }
 
 /** Maximum of remarks on the card, because a run of many servers may have one for each. */
 const MOST_REMARKS = 4;
-
-const NAMED = 3;
 
 export function notWarm({ endpoints, findings: { warming } }: Report): Line[] {
   const rows = endpoints.reduce((sum, { rows }) => sum + rows.length, 0);

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { folderOf, STACKS, type Stack } from "../../bench/ask/targets.ts";
-import { NO_TOOLCHAIN } from "../../bench/commands/stacks.ts";
+import { NO_TOOLCHAIN } from "../../bench/commands/prepare.ts";
 import { describeIf } from "../harness.ts";
 
 /** Folder -> why its stacks are not built, empty if they are. */

@@ -343,6 +343,16 @@ describe("verdict", () => {
   const open: Evidence = { ...sound, targetRate: 20_000, maxMs: 4 };
   const far: Evidence = { ...sound, averageMs: 164, unloadedMs: 160, goodput: 605, requests: 6_050, utilization: 0.1 };
   const measured = { ...far, seconds: 1.63848, requests: 900, averageMs: 174.732, goodput: 549.289, unloadedMs: 162 };
+  // 85 of 100 connections had a request in flight, on average: each waited up to 12 ms of 110 for the slowest answer.
+  const short = {
+    ...sound,
+    seconds: 0.11,
+    requests: 1_210,
+    averageMs: 7.727,
+    maxMs: 12,
+    goodput: 11_000,
+    unloadedMs: 6,
+  };
   const cases: [string, Evidence, Verdict][] = [
     ["at full speed", sound, "server-bound"],
     ["1 of 1,000 fails", { ...sound, errors: 200 }, "server-bound"],
@@ -353,6 +363,9 @@ describe("verdict", () => {
     ["sequences, for which sockets were closed", { ...sound, dropped: 0, sockets: 201 }, "invalid"],
     ["no answer at all, as the machine was elsewhere", { ...sound, requests: 0, goodput: 0, taken: 0.9 }, "starved"],
     ["Little's law is broken", { ...sound, averageMs: 5.2 }, "invalid"],
+    ["Little's law is broken in a short slice", { ...short, requests: 700 }, "invalid"],
+    ["a short slice of which the host took a part", { ...short, requests: 700, taken: 0.07 }, "starved"],
+    ["a short slice that ended before some connections had their last answer", short, "undetermined"],
     ["nothing was answered", { ...sound, requests: 0, errors: 0, averageMs: 0 }, "invalid"],
     ["429", { ...sound, errors: 1_000, refused: 1_000 }, "rate-limited"],
     ["CPU quota", { ...sound, throttled: 0.06 }, "rate-limited"],
@@ -524,7 +537,7 @@ describe("analysis", () => {
     const [table] = analyse({ slices: far, windows: [] }, NOTHING);
     expect(table?.comparison).toBeNull();
     expect(table?.remarks).toMatchObject([{ verdict: "network-bound", names: ["a", "b"] }]);
-    const one = slices.map((each, i) => (i === 0 ? { ...each, verdict: "invalid" as const } : each));
+    const one = slices.map((each, i) => (i === 0 ? { ...each, errors: each.requests } : each));
     expect(analyse({ slices: one, windows: [] }, NOTHING)[0]?.remarks).toMatchObject([
       { verdict: "invalid", names: ["b"] },
     ]);

@@ -38,7 +38,7 @@ test("72 series of 8 to 20 runs without a change: at most 5 % of reports show on
   expect(clear.filter(([at = 0]) => Math.abs(at - 8) <= 1).length).toBeGreaterThanOrEqual(18);
 });
 
-test("since when: compared with a server of the same runs, the effect of the machine cancels", () => {
+test("since when: compared with a server of the same runs, the effect of the machine cancels", async () => {
   const file = join(scratch(), "history.csv");
   const rows = Array.from({ length: 20 }, (_, day) => {
     const machine = 1 + (day % 3);
@@ -61,7 +61,7 @@ test("since when: compared with a server of the same runs, the effect of the mac
   write(20);
   const history = readHistory(file);
   expect(historyLines(history)).toEqual(["my-app ÷ bun-raw at /: +14.3 % since 2026-01-13T00:00:00.000Z: 1.40 → 1.60"]);
-  expect(historyPage(history, file)).toContain('aria-label="my-app ÷ bun-raw at /, run by run"');
+  expect(await historyPage(history, file)).toContain('aria-label="my-app ÷ bun-raw at /, run by run"');
   write(8);
   expect(historyLines(readHistory(file))).toEqual(["no change in 8 runs: my-app ÷ bun-raw at /"]);
   write(3);

@@ -5,6 +5,7 @@ import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import puppeteer, { type Browser, type Page } from "puppeteer-core";
 import { PUBLISHED, runsIn } from "../../bench/keep/files.ts";
+import { nameOfChoice } from "../../bench/tell/choices.ts";
 import { html } from "../../bench/tell/html.ts";
 import { newestOf, readReport, reportOf, TYPICAL } from "../../bench/tell/report.ts";
 import { describeIf, scratch } from "../harness.ts";
@@ -60,12 +61,8 @@ describeIf(CHROMIUM !== undefined, "there is no Chromium", "report.html", () => 
   });
 
   test("effects: one mark per endpoint that compared some pair", async () => {
-    const all = endpoints.flatMap(({ effects }) =>
-      effects.map((one) => ({ ...one, choice: `${one.to} ÷ ${one.from}` })),
-    );
-    const compared = [...Map.groupBy(all, ({ choice }) => choice).values()].map(
-      (of) => of.filter(({ cpu }) => cpu).length,
-    );
+    const all = endpoints.flatMap(({ effects }) => effects);
+    const compared = [...Map.groupBy(all, nameOfChoice).values()].map((of) => of.filter(({ cpu }) => cpu).length);
     expect(await marks("effect")).toEqual(compared);
   });
 

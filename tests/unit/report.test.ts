@@ -15,15 +15,15 @@ import { PROTOCOL, readSlices, type Slice, type Window } from "../../bench/keep/
 import { parseSlo } from "../../bench/plan/slo.ts";
 import { card, tiles } from "../../bench/tell/card.ts";
 import { comparison, inBoth } from "../../bench/tell/compare.ts";
-import { DOCS, filled, MACHINES, machinesPage, PICTURE, placesOf } from "../../bench/tell/docs.ts";
 import { markdown, summary, terminal } from "../../bench/tell/draw.ts";
 import { ratio } from "../../bench/tell/format.ts";
 import { html } from "../../bench/tell/html.ts";
 import { machineLines } from "../../bench/tell/machine.ts";
-import { besideOthers } from "../../bench/tell/others.ts";
-import { kindOf, newestOf, type Report, readReport, reportOf, resultRows } from "../../bench/tell/report.ts";
+import { type Kind, kindOf, newestOf, type Report, readReport, reportOf, resultRows } from "../../bench/tell/report.ts";
 import { gridsOf } from "../../bench/tell/tables.ts";
 import { plain } from "../../bench/tell/text.ts";
+import { choose, DOCS, filled, MACHINES, machinesPage, PICTURE, placesOf } from "../../scripts/docs.ts";
+import { besideOthers } from "../../scripts/others.ts";
 import { csvOf, finish, must, resultsIn, scratch } from "../harness.ts";
 import { COSTS, type Known, keep, known } from "./known.ts";
 import { present } from "./values.ts";
@@ -70,9 +70,9 @@ describe("a run of known truth", () => {
   test("the card names ties, and the cost of a choice on each runtime", () => {
     const text = summary(report, 100);
     expect(text).toContain("Least CPU    bun-hono, bun-raw: not distinguishable at 2 of 2 endpoints");
-    expect(text).toMatch(/^ {2}Bun \+ bun:sqlite vs Node \+ better-sqlite3 +−3\d % +−3\d % +2 of 2$/m);
-    expect(text).toMatch(/^ {2}better-sqlite3 vs bun:sqlite on bun +.*\+\d+ %.* 1 of 1$/m);
-    expect(text).toMatch(/^ {2}Hono vs raw on Node +\+\d+ %/m);
+    expect(text).toMatch(/^ {2}Bun vs Node with Hono +−3\d % +−3\d % +2 of 2$/m);
+    expect(text).toMatch(/^ {2}better-sqlite3 vs bun:sqlite on Bun +.*\+\d+ %.* 1 of 1$/m);
+    expect(text).toMatch(/^ {2}Hono vs no framework on Node +\+\d+ %/m);
   });
 
   for (const width of [80, 100]) {
@@ -120,13 +120,66 @@ describe("a run of known truth", () => {
   });
 });
 
+describe("a framework that costs more on one runtime and less on the other", () => {
+  const withoutDrivers = ({ slices, windows, manifest }: Known): Known => {
+    const isUsual = ({ name }: Slice | Window) => !name.includes("@");
+    return { slices: slices.filter(isUsual), windows: windows.filter(isUsual), manifest };
+  };
+  const dearer = (where: readonly string[], factor: number) => {
+    const of = known({
+      factor: ({ name, endpoint }) => (name === "bun-hono" && where.includes(endpoint) ? factor : 1),
+    });
+    return say(withoutDrivers(of));
+  };
+  const both = ["/plain", "/sqlite/random-5fields/5"];
+
+  test("has a line of its own, whose sign is right: no average over frameworks", () => {
+    const report = dearer(both, 2);
+    const text = summary(report, 80);
+    expect(text).toMatch(/^ {2}Bun vs Node with Hono +\+2\d % +\+2\d % +2 of 2$/m);
+    expect(text).toMatch(/^ {2}Bun vs Node with no framework +−3\d % +−3\d % +2 of 2$/m);
+    const line =
+      /Bun vs Node\*{0,2}: with Hono 2\d(–2\d)? % more \(2\/2\); with no framework 3\d(–3\d)? % less \(2\/2\)/;
+    expect(placesOf([report]).get("answer")).toMatch(line);
+    expect(
+      tiles(report)
+        .flatMap(({ lines }) => lines)
+        .join("\n"),
+    ).toMatch(line);
+  });
+
+  test("depends on the endpoint, if significant signs differ", () =>
+    expect(placesOf([dearer(["/plain"], 2)]).get("answer")).toMatch(
+      /Bun vs Node\*\*: with Hono depends on the endpoint, 3\d % less to 2\d % more \(2\/2\);/,
+    ));
+
+  test("the range is that of the endpoints at which it is significant", () =>
+    expect(placesOf([dearer(["/plain"], 1.6)]).get("answer")).toMatch(
+      /Bun vs Node\*\*: with Hono 3\d % less \(1\/2\);/,
+    ));
+
+  test("what to choose", () => {
+    expect(choose(report)).toBe("**Choose** Bun with Hono, if CPU time decides.");
+    expect(choose(dearer(both, 2))).toBe("**Choose** Node with Hono, if CPU time decides.");
+    expect(choose(dearer(both, 1.6))).toBe(
+      "**Choose** by something other than CPU time: no difference between frameworks or runtimes is significant.",
+    );
+    expect(choose(dearer(["/plain"], 2))).toBe("**Choose** by endpoint: no server costs least at all of them.");
+    const elysia = changed(run, { slice: ({ name }) => (name === "bun-raw" ? { framework: "elysia 1.0.0" } : {}) });
+    expect(choose(say(elysia))).toBe(
+      "**Choose** Bun with Elysia or Bun with Hono, if CPU time decides; these are not distinguishable.",
+    );
+    expect(choose(say(changed(run, { window: () => ({ cpuUs: null }) })))).toBeNull();
+  });
+});
+
 test("runs are shown side by side with their machines", () => {
   const page = machinesPage([report, say(known({ run: "2026-02-02T00:00:00.000Z" }))]);
   expect(page).toMatch(
     /\n\| CPU time per request +\| 2 × Some CPU \(6\/1\), 2026-01-01 00:00 +\| .*, 2026-02-02 00:00 +\|\n/,
   );
   expect(page).toContain("\n- Speed: system call 80 ns, ");
-  expect(page).toMatch(/\n\| better-sqlite3 vs bun:sqlite on bun +\| \d\d % more \(significant at 1\/1\) +\| /);
+  expect(page).toMatch(/\n\| better-sqlite3 vs bun:sqlite on Bun +\| \d\d % more \(1\/1\) +\| /);
 });
 
 test("at a fixed rate: how many were answered, and how long all of them took", () => {
@@ -364,6 +417,54 @@ describe("reasons to doubt a run are beside the number", () => {
     }
   });
 
+  describe("an invalid row says why", () => {
+    const of = (change: (slice: Slice) => Partial<Slice>, restarts = 3) =>
+      changed(known({ restarts }), {
+        slice: (one) => (one.name === "node-raw" && one.endpoint === "/plain" ? change(one) : {}),
+      });
+    const verdictIn = (run: Known) => rowOf(say(run), "node-raw")?.verdict;
+    const invalid = (run: Known) => card(say(run)).find((line) => String(line).startsWith("Invalid"));
+
+    test("no row is invalid because of one short slice that the host disturbed", () => {
+      // 85 and 97 of 100 connections had a request in flight, on average.
+      const short = { seconds: 0.11, requests: 1_210, goodput: 11_000, taken: 0.07, maxMs: 12 };
+      const first = { ...short, averageMs: 7.727, verdict: "invalid" } as const;
+      const second = { ...short, averageMs: 8.8 };
+      const seen = of(({ restart }) => (restart === 1 ? first : second), 2);
+      expect([verdictIn(seen), invalid(seen)]).toEqual(["server-bound", undefined]);
+    });
+
+    test("latencies that are impossible in all slices", () => {
+      const few = of(({ averageMs }) => ({ averageMs: 0.6 * averageMs }));
+      expect(verdictIn(few)).toBe("invalid");
+      expect(invalid(few)).toBe(
+        "Invalid, so not ranked by requests/s: node-raw at /plain: requests/s × mean latency is 60 of 100 connections, so the latencies are wrong: measure again with longer slices (--seconds 1).",
+      );
+      expect(verdictIn(of(({ averageMs }) => ({ averageMs: 1.04 * averageMs })))).toBe("invalid");
+      // Starved slices decide only if a server has no others.
+      const starved = (only: number) =>
+        of(({ restart, averageMs }) => (restart <= only ? { averageMs: 0.6 * averageMs, verdict: "starved" } : {}));
+      expect([2, 3].map((only) => verdictIn(starved(only)))).toEqual(["server-bound", "starved"]);
+    });
+
+    test("failed requests, and connections that could not be opened", () => {
+      const failing = changed(
+        of(() => ({ errors: 12 })),
+        {
+          slice: ({ name, endpoint }) => (name === "bun-raw" && endpoint === "/plain" ? { sockets: 97 } : {}),
+          turns: ({ name }) => (name === "node-raw" ? { failed: { 500: 3 } } : {}),
+        },
+      );
+      const line = String(invalid(failing));
+      for (const part of [
+        "node-raw at /plain: 36 of 3,000 requests failed (500): fix the server or the network",
+        "bun-raw at /plain: only 97 of 100 connections were opened: fix",
+      ])
+        expect(line).toContain(part);
+      expect(line).not.toContain("latenc");
+    });
+  });
+
   test("do not trust a run if a twin differs from its server over all endpoints", () => {
     const unequal = say(known({ twin: "bun-raw", factor: ({ name }) => (name === "bun-raw#2" ? 1.1 : 1) }));
     const refusal =
@@ -513,6 +614,8 @@ describe("a mistake prints one line, and changes nothing", () => {
   });
 });
 
+const WRITE_AGAIN = "bun scripts/publish.ts writes this again from docs/runs/";
+
 /** Text of a kind without a committed run stays as it is. */
 describe("the numbers in the repository match the committed runs", () => {
   const newest = newestOf(committed);
@@ -529,21 +632,30 @@ describe("the numbers in the repository match the committed runs", () => {
   test.each(DOCS)("%s", (doc) => {
     const text = readFileSync(doc, "utf8");
     const places = placesOf(committed);
-    expect(text).toBe(filled(text, places));
+    expect(text, WRITE_AGAIN).toBe(filled(text, places));
     const named = [...text.matchAll(/<!-- ([\w-]+) -->/g)].map(([, place]) => place as string);
     expect(named.filter((place) => ![...kinds, "answer", "others", "writes"].includes(place))).toEqual([]);
   });
-  test("each figure of others has one of ours beside it", () => {
+  test("each figure of others has one of ours beside it, unless the page says that our run is withdrawn", () => {
     const lines = besideOthers(newest).match(/^\| [a-z].*/gm) ?? [];
     expect(lines.length).toBeGreaterThan(30);
     expect(lines.filter((line) => /\| +- \|$/.test(line))).toEqual([]);
+    const comparisons: { kind: Kind; figures: object }[] = JSON.parse(readFileSync("docs/others.json", "utf8"));
+    const withdrawn = comparisons.filter(({ kind }) => !newest.has(kind));
+    const figures = withdrawn.flatMap((one) => Object.keys(one.figures));
+    expect(lines.filter((line) => line.endsWith("| not measured |"))).toHaveLength(figures.length);
+    const page = readFileSync("docs/languages.md", "utf8");
+    for (const { kind } of withdrawn) expect(page).toContain(`<!-- ${kind} -->\n\nWithdrawn: `);
   });
   test(RESULTS, () => {
     const rows = csvOf(RESULTS);
     for (const report of committed) {
       const text = (row: object) =>
         Object.fromEntries(Object.entries(row).map(([column, cell]) => [column, String(cell ?? "")]));
-      expect(rows.filter(({ Run }) => Run === report.run)).toEqual(resultRows(report).map(text));
+      expect(
+        rows.filter(({ Run }) => Run === report.run),
+        WRITE_AGAIN,
+      ).toEqual(resultRows(report).map(text));
     }
     expect(readFileSync(RESULTS, "utf8").split("\n")[0]).toBe(RESULT_COLUMNS.join());
   });
@@ -552,25 +664,26 @@ describe("the numbers in the repository match the committed runs", () => {
     const drawn = must([
       "bun",
       "--eval",
-      `import { picture } from "./bench/tell/docs.ts";
+      `import { picture } from "./scripts/docs.ts";
        import { readReport } from "./bench/tell/report.ts";
        process.stdout.write(picture(readReport("${PUBLISHED}", "${ofMatrix.at(-1)?.run}")))`,
     ]);
-    expect(drawn).toBe(readFileSync(PICTURE, "utf8").trim());
+    expect(readFileSync(PICTURE, "utf8").trim(), WRITE_AGAIN).toBe(drawn);
   });
   test.skipIf(ofMatrix.length === 0)(MACHINES, () =>
-    expect(readFileSync(MACHINES, "utf8")).toBe(machinesPage(ofMatrix)),
+    expect(readFileSync(MACHINES, "utf8"), WRITE_AGAIN).toBe(machinesPage(ofMatrix)),
   );
   test.each([...newest])("the newest run of %s is shown", (kind, report) => {
     expect(DOCS.map((file) => readFileSync(file, "utf8")).join()).toContain(`<!-- ${kind} -->\n\nRun ${report.run}`);
   });
 });
 
-describe("--publish", () => {
+describe("scripts/publish.ts", () => {
   const folder = scratch();
   for (const file of ["README.md", "docs", "results.csv"]) cpSync(file, join(folder, file), { recursive: true });
-  const publish = (...args: string[]) =>
-    finish(["env", "-C", folder, "bun", resolve("bench/cli.ts"), "report", "--publish", ...args]);
+  const publish = (...args: string[]) => finish(["env", "-C", folder, "bun", resolve("scripts/publish.ts"), ...args]);
+  const published = () => readdirSync(join(folder, PUBLISHED)).sort();
+  const copied = published();
   const docs = () => [...DOCS, MACHINES, PICTURE, RESULTS].map((file) => readFileSync(join(folder, file), "utf8"));
   const results = newFile();
   const RUN = "2099-01-01T00:00:00.000Z";
@@ -591,7 +704,7 @@ describe("--publish", () => {
     const before = docs();
     const { code, output } = await publish(run, results);
     expect([code, output.trimEnd().split("\n").length, output]).toEqual([1, 1, expect.stringContaining(problem)]);
-    expect([docs(), readdirSync(join(folder, PUBLISHED))]).toEqual([before, readdirSync(PUBLISHED)]);
+    expect([docs(), published()]).toEqual([before, copied]);
   });
 
   test("packs the run, and the docs show it; without a run the docs are written again", async () => {

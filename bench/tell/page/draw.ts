@@ -1,6 +1,6 @@
 /** Draws charts, in the reader's browser and for pictures. */
 import * as Plot from "@observablehq/plot";
-import { shortOf } from "../format.ts";
+import { nines, shortOf } from "../format.ts";
 
 /** A chart as data: lines, or, without a label of a y axis, ratios on a log axis, one row each. */
 export interface Chart {
@@ -33,9 +33,6 @@ export type Point = { readonly x: number; readonly y: number | string; readonly 
 export type Canvas = Readonly<{ width: number; document?: Document }>;
 
 type Mark = Series & Point;
-
-/** Position of a percentile on its axis: 90, 99 and 99.9 are equally far apart. */
-export const nines = (percentile: number) => -Math.log10(1 - percentile / 100);
 
 export function draw(chart: Chart, names: ReadonlySet<string>, canvas: Canvas): Element {
   const shown = chart.series.filter(({ server }) => server === null || names.has(server));

@@ -1,7 +1,9 @@
 import { UsageError } from "../../shared/errors.ts";
-import type { Workload } from "../ask/endpoints.ts";
-import { folderOf, lackOf, SERVERS, STACKS, type TargetSpec } from "../ask/targets.ts";
+import { isSequence, type Workload } from "../ask/endpoints.ts";
+import { folderOf, isOurs, lackOf, SERVERS, STACKS } from "../ask/targets.ts";
 import { lastLine, run } from "../host/command.ts";
+import { setUp } from "../host/tools.ts";
+import { endpointsOf, type Plan } from "../plan/plan.ts";
 
 /** Exit code of a stack's build.sh if its toolchain is missing: EX_UNAVAILABLE of sysexits.h. */
 export const NO_TOOLCHAIN = 69;
@@ -27,9 +29,17 @@ export async function withoutAll(
   return [...new Set([...SERVERS, ...built, ...servers.filter((name) => name !== "all")])];
 }
 
-/** Builds the stacks among targets. @throws UsageError if a toolchain is missing */
-export async function buildStacks(specs: readonly TargetSpec[], signal: AbortSignal): Promise<void> {
-  for (const spec of specs) {
+/**
+ * Installs and builds what a plan needs: servers, data and load generators.
+ * @param loads false if nothing will be loaded
+ * @throws UsageError if something cannot be installed, or a toolchain is missing
+ */
+export async function prepare(plan: Plan, signal: AbortSignal, loads = true): Promise<void> {
+  const { targets, agents, workload } = plan;
+  if (targets.some(isOurs)) await setUp("servers", signal);
+  if (loads && agents.length === 0) await setUp("fortio", signal);
+  if (loads && endpointsOf(plan).some((endpoint) => isSequence(workload, endpoint))) await setUp("k6", signal);
+  for (const spec of targets) {
     const missing = spec.kind === "local" && spec.stack ? await build(spec.stack, signal) : null;
     if (missing !== null) throw new UsageError(missing);
   }
