@@ -28,7 +28,7 @@ setup_bun() {
 }
 
 # Packages in the versions of bun.lockb. Later calls add to earlier ones.
-packages() { bun install --frozen-lockfile --silent "$@" >&2 || fail "bun install failed: see above"; }
+packages() { [ ! -f bun.lockb ] || bun install --frozen-lockfile --silent "$@" >&2 || fail "bun install failed: see above"; }
 setup_bench() { packages --filter bench --omit=dev --omit=optional; }
 setup_httpyac() { packages --filter bench --omit=dev; }
 

@@ -4,7 +4,7 @@ import { hasEnded, OWNER } from "./owner.ts";
 import { environmentOf, processes } from "./proc.ts";
 
 /** Environment variable of all processes that this process starts. */
-const MARK = "HTTP_BENCHMARK_RUN";
+const MARK = "HTTP_BENCHMARK_OWNER";
 process.env[MARK] = OWNER;
 
 /** Ends the processes, paused or not, and removes the control groups, of runs that have provably ended. */

@@ -28,7 +28,7 @@ test("only a process whose owner has provably ended is ended", async () => {
   await until(() => owner.output().endsWith("\n"));
   const pid = Number(owner.output());
   const [id, begun, user, namespace, boot = ""] = OWNER.split("-");
-  const marked = (mark: string): Program => run(["sleep", "600"], { HTTP_BENCHMARK_RUN: mark });
+  const marked = (mark: string): Program => run(["sleep", "600"], { HTTP_BENCHMARK_OWNER: mark });
   const since = `${Number(begun) + 1}`; // the process id was used again
   const ended = marked([id, since, user, namespace, boot].join("-"));
   const spared = [
