@@ -6,6 +6,10 @@ export CALLED_FROM
 cd "$(dirname "$0")"
 case "$*" in --help | -h) exec cat bench/help.txt ;; esac
 . bench/setup.sh
+[ "$(uname)" = Linux ] || case "${1-}" in help | report) ;; *)
+  fail 'measuring requires Linux, and Docker has one: docker build --target bench -t http-benchmark:bench . && docker run --rm -it -v "$PWD/results:/results" http-benchmark:bench bench'
+  ;;
+esac
 
 # With --fail-above, exit 1 means that the change is slower, so a setup that fails exits 3.
 case " $* " in *" --fail-above"*) trap '[ $? -ne 1 ] || exit 3' EXIT ;; esac

@@ -9,7 +9,6 @@ import type { PairOptions } from "./commands/pair.ts";
 import type { ReportOptions } from "./commands/report.ts";
 import type { RunOptions } from "./commands/run.ts";
 import type { SelfTestOptions } from "./commands/self-test.ts";
-import { sweep } from "./host/sweep.ts";
 import { type Also, EXIT } from "./judge/gate.ts";
 import { foldersOf, RESULTS } from "./keep/files.ts";
 import { FEW, PAIR_ENDPOINTS, PRESETS } from "./plan/presets.ts";
@@ -263,8 +262,6 @@ for (const command of [program, ...program.commands]) {
 }
 
 try {
-  const left = sweep();
-  if (left > 0) console.error(`ended ${left} processes left by a run that was killed`);
   await program.parseAsync();
 } catch (error) {
   if (!interrupted.signal.aborted) exitWith(error);

@@ -28,7 +28,7 @@ setup_bun() {
 }
 
 # Packages in the versions of bun.lockb. Later calls add to earlier ones.
-packages() { bun install --frozen-lockfile --silent "$@" >&2 || fail "bun install failed: see above"; }
+packages() { [ ! -f bun.lockb ] || bun install --frozen-lockfile --silent "$@" >&2 || fail "bun install failed: see above"; }
 setup_bench() { packages --filter bench --omit=dev --omit=optional; }
 setup_httpyac() { packages --filter bench --omit=dev; }
 
@@ -58,6 +58,6 @@ setup_generator() {
     docker cp -q "$container:/usr/bin/$1" ".tools/bin/$1" >&2 || fail "the image $4:$2 has no /usr/bin/$1"
     docker rm "$container" >/dev/null
   else
-    fail "$1 is missing, and so are Go and a Docker engine to install it with: install $1 (brew install $1, or a package from its releases), then run this again"
+    fail "$1 is missing, and so are Go and a Docker engine to install it with: install one of them, or a package from the releases of $1, then run this again"
   fi
 }

@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import { UsageError } from "../../shared/errors.ts";
 import { start } from "../host/command.ts";
-import { markApp } from "../host/sweep.ts";
+import { markApp, sweep } from "../host/sweep.ts";
 import type { Request, Requests } from "../load/request.ts";
 import { callersEnvironment, fromCaller } from "./caller.ts";
 import { ENDPOINTS } from "./endpoints.ts";
@@ -152,6 +152,7 @@ async function prepare(
   signal: AbortSignal,
   Mistake = UsageError,
 ): Promise<void> {
+  sweep(); // an app that a killed run left may hold a lock or a port
   console.error(`setup in ${cwd}: ${command}`);
   const mark = markApp();
   const environment = { ...callersEnvironment(), ...env, ...mark.env };

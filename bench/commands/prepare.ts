@@ -1,7 +1,8 @@
 import { UsageError } from "../../shared/errors.ts";
 import { isSequence, type Workload } from "../ask/endpoints.ts";
-import { folderOf, isOurs, lackOf, SERVERS, STACKS } from "../ask/targets.ts";
+import { folderOf, isHere, isOurs, lackOf, SERVERS, STACKS } from "../ask/targets.ts";
 import { lastLine, run } from "../host/command.ts";
+import { splitCores } from "../host/cores.ts";
 import { setUp } from "../host/tools.ts";
 import { checkResults } from "../keep/results.ts";
 import { endpointsOf, type Plan } from "../plan/plan.ts";
@@ -37,6 +38,11 @@ export async function withoutAll(
  */
 export async function prepare(plan: Plan, results: string, signal: AbortSignal, loads = true): Promise<void> {
   checkResults(results);
+  const isLoadedHere = loads && agents.length === 0 && targets.every(isHere);
+  if (isLoadedHere && splitCores() === null)
+    throw new UsageError(
+      "measuring here requires two cores, one for servers and one for the load: use a machine with two (Docker: give it two CPUs), or measure a server elsewhere by its URL",
+    );
   const { targets, agents, workload } = plan;
   if (targets.some(isOurs)) await setUp("servers", signal);
   if (loads && agents.length === 0) await setUp("fortio", signal);

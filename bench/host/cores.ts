@@ -10,9 +10,9 @@ export interface Cores {
 /** Read before a session moves this process to the generator's cores, so that the next session has all of them as well. */
 const AT_START = coresOf("self");
 
-/** @returns null on one core, and without taskset (it is part of every Linux, and of Linux only). */
+/** @returns null on one core, and without taskset (util-linux). */
 export function splitCores(): Cores | null {
-  if (process.platform !== "linux" || spawnSync("taskset", ["--version"]).status !== 0) return null;
+  if (spawnSync("taskset", ["--version"]).status !== 0) return null;
   const siblings = (core: number) => text(`/sys/devices/system/cpu/cpu${core}/topology/thread_siblings_list`).trim();
   return halves(parseCpuList(AT_START ?? ""), siblings);
 }

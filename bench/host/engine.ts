@@ -3,13 +3,13 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
-import { hostname, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { UsageError } from "../../shared/errors.ts";
 import { lastLine, run } from "./command.ts";
 import { digestOf } from "./folders.ts";
-import { isAlive } from "./proc.ts";
+import { hasEnded, OWNER } from "./owner.ts";
 
 /** A Docker engine, and how it runs servers. */
 export interface EngineSpec {
@@ -39,7 +39,6 @@ export interface Engine {
 const LABEL = "http-benchmark";
 /** Marks the volume of a run that had to bring its image; its value is the image's name. */
 const BROUGHT = `${LABEL}.image`;
-const OWNER = `${hostname()}:${process.pid}`;
 const DATABASE = "data.db";
 
 /** @returns the address of the engine that the docker command uses if none is named. */
@@ -99,14 +98,11 @@ export async function openEngine(spec: EngineSpec, signal: AbortSignal): Promise
 
 type Docker = (...args: string[]) => Promise<string>;
 
-/** Removes what killed runs of this machine left at the engine, except the image `spared`, which one of them had brought. */
+/** Removes what killed runs of this user left at the engine, except the image `spared`, which one of them had brought. */
 async function removeLeftovers(docker: Docker, spared?: string): Promise<void> {
   const owner = ["--filter", `label=${LABEL}`, "--format", `{{.Label "${LABEL}"}}`];
   const owners = [await docker("ps", "-a", ...owner), await docker("volume", "ls", ...owner)].join("\n").split("\n");
-  for (const owner of new Set(owners)) {
-    const [host, pid] = owner.split(":");
-    if (host === hostname() && !isAlive(Number(pid))) await remove(docker, owner, spared);
-  }
+  for (const owner of new Set(owners)) if (hasEnded(owner)) await remove(docker, owner, spared);
 }
 
 async function remove(docker: Docker, owner: string, spared?: string): Promise<void> {

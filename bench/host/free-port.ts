@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
 
-// Below the ports that systems use for outgoing connections (from 32768 on Linux, from 49152 on others), because such a
+// Below the ports that systems use for outgoing connections (from 32768 on), because such a
 // connection could take the port before its server does.
 const FIRST = 10_000;
 const PORTS = 20_000;

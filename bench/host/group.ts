@@ -1,8 +1,9 @@
-/** Control groups count what all processes of a server use, including ended children. Only on Linux, if the user may make groups. */
+/** Control groups count what all processes of a server use, including ended children, if the user may make groups. */
 import { mkdirSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { names, statOf, text } from "./proc.ts";
+import { hasEnded, OWNER } from "./owner.ts";
+import { names, text } from "./proc.ts";
 
 export interface Group {
   readonly folder: string;
@@ -11,7 +12,7 @@ export interface Group {
   remove(): Promise<void>;
 }
 
-const NAME = "http-benchmark";
+const NAME = "http-benchmark-";
 const V2 = "/sys/fs/cgroup";
 const V1 = "/sys/fs/cgroup/cpuacct";
 const V1_QUOTA = "/sys/fs/cgroup/cpu";
@@ -24,7 +25,7 @@ export function newGroup(): Group | null {
   const parent = isV2 ? V2 : V1;
   // A folder that is no control group has no such file.
   if (text(join(parent, "cgroup.procs")) === "") return null;
-  const folder = join(parent, `${NAME}-${process.pid}-${++made}`);
+  const folder = join(parent, `${NAME}${OWNER}-${++made}`);
   try {
     mkdirSync(folder);
   } catch {
@@ -71,12 +72,11 @@ export function throttledMs(pid: number): number {
 export function sweepGroups(): void {
   for (const parent of [V2, V1]) {
     for (const name of names(parent)) {
-      const pid = new RegExp(`^${NAME}-(\\d+)-\\d+$`).exec(name)?.[1];
-      if (pid === undefined || statOf(Number(pid)) !== null) continue;
+      if (!name.startsWith(NAME) || !hasEnded(name.slice(NAME.length))) continue;
       try {
         rmdirSync(join(parent, name));
       } catch {
-        // busy, or belongs to another user
+        // it has processes
       }
     }
   }

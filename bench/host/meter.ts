@@ -42,7 +42,7 @@ function openLibc() {
     try {
       return dlopen(name, symbols).symbols;
     } catch {
-      // another C library, or another system
+      // another C library
     }
   }
   return null;

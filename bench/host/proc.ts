@@ -1,4 +1,4 @@
-/** All reads of /proc and /sys. Empty if a process has ended or a file cannot be read, so always on systems other than Linux. */
+/** All reads of /proc and /sys. Empty if a process has ended or a file cannot be read. */
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 
 const quietly =
@@ -12,7 +12,7 @@ const quietly =
   };
 export const text = quietly((path) => readFileSync(path, "latin1"), "");
 export const names = quietly((path) => readdirSync(path), []);
-const linkOf = quietly((path) => readlinkSync(path), "");
+export const linkOf = quietly((path) => readlinkSync(path), "");
 
 /** The unit of times in /proc: USER_HZ, the same on every Linux machine that Bun runs on. */
 export const TICK_MS = 10;
@@ -46,15 +46,12 @@ export function statOf(id: number | string): Stat | null {
   };
 }
 
-export const processes = (): number[] => names("/proc").map(Number).filter(Boolean);
-/** Whether the process exists, also if it belongs to another user. */
-export function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
-}
+/** @returns the start of a process, in ticks since boot; null if it does not exist. */
+export const begunAt = (pid: number): number | null => statOf(pid)?.begun ?? null;
+
+/** False if /proc belongs to another PID namespace, whose process ids mean other processes here. */
+export const seesItself = linkOf("/proc/self") === String(process.pid);
+export const processes = (): number[] => (seesItself ? names("/proc").map(Number).filter(Boolean) : []);
 export const environmentOf = (pid: number): string => text(`/proc/${pid}/environ`);
 export const nameOf = (pid: number): string => text(`/proc/${pid}/comm`).trim();
 const tasksOf = (pid: number) => names(`/proc/${pid}/task`).map((task) => `${pid}/task/${task}`);

@@ -1,21 +1,17 @@
-/** Ends processes that a run left behind, because SIGKILL ended it or an app started them outside its group. Linux only. */
+/** Ends processes that a run left behind, because SIGKILL ended it or an app started them outside its group. */
 import { sweepGroups } from "./group.ts";
-import { environmentOf, processes, statOf } from "./proc.ts";
+import { hasEnded, OWNER } from "./owner.ts";
+import { environmentOf, processes } from "./proc.ts";
 
-/** Environment variable of all processes that a run starts; its value is the run's process id and start time. */
-const MARK = "HTTP_BENCHMARK_RUN";
+/** Environment variable of all processes that this process starts. */
+const MARK = "HTTP_BENCHMARK_OWNER";
+process.env[MARK] = OWNER;
 
-const begunAt = (pid: number) => String(statOf(pid)?.begun);
-
-/** Marks all that this process starts from now on, and ends processes that ended runs left, paused or not. @returns their number */
-export function sweep(): number {
-  process.env[MARK] = `${process.pid}-${begunAt(process.pid)}`;
-  const left = endAll((mark) => {
-    const [pid, begun] = mark.split("-");
-    return begunAt(Number(pid)) !== begun;
-  });
+/** Ends the processes, paused or not, and removes the control groups, of runs that have provably ended. */
+export function sweep(): void {
+  const left = endAll(hasEnded);
   sweepGroups();
-  return left;
+  if (left > 0) console.error(`ended ${left} processes left by a run that was killed`);
 }
 
 /** Longest wait for the end of a killed process. */
@@ -24,7 +20,7 @@ const MOST_MS = 5_000;
 let apps = 0;
 /** @returns an environment variable that marks one app, and a function that ends all processes that have it. */
 export function markApp(): { env: Record<string, string>; end: () => void } {
-  const own = `${process.env[MARK]}-${++apps}`;
+  const own = `${OWNER}-${++apps}`;
   return { env: { [MARK]: own }, end: () => void endAll((mark) => mark === own) };
 }
 

@@ -4,8 +4,8 @@ import { dirname, join } from "node:path";
 import { zstdDecompressSync } from "node:zlib";
 import { UsageError } from "../../shared/errors.ts";
 
-/** Default of --results: the summary of all runs. */
-export const RESULTS = "results.csv";
+/** Default of --results: the summary of all runs. The Docker image sets another. */
+export const RESULTS = process.env.RESULTS || "results.csv";
 /** Runs that README and docs show, packed by zstd. */
 export const PUBLISHED = "docs/runs";
 

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { UsageError } from "../../shared/errors.ts";
 import { type CommandOptions, lastLine, run } from "../host/command.ts";
 import { pinned } from "../host/cores.ts";
+import { OWNER } from "../host/owner.ts";
 import { type Histogram, percentile } from "./histogram.ts";
 import { type Asked, bytesOf, headersOf } from "./request.ts";
 
@@ -129,7 +130,7 @@ function argumentsOf(asked: Asked): string[] {
 }
 
 /** Bodies are passed as files, because Linux limits an argument to 128 KiB. */
-const payloads = join(tmpdir(), `http-benchmark-${process.pid}`);
+const payloads = join(tmpdir(), `http-benchmark-${OWNER}`);
 
 function payloadFile(asked: Asked): string {
   const bytes = bytesOf(asked) ?? Buffer.alloc(0);

@@ -9,6 +9,7 @@ import { type Cores, moveTo, splitCores } from "../host/cores.ts";
 import type { Engine } from "../host/engine.ts";
 import { digestOf } from "../host/folders.ts";
 import { readMachine } from "../host/machine/identity.ts";
+import { sweep } from "../host/sweep.ts";
 import { runFile, shortJson, writeWhole } from "../keep/files.ts";
 import { type Manifest, manifestOf } from "../keep/manifest.ts";
 import { checkResults } from "../keep/results.ts";
@@ -151,6 +152,7 @@ function sessionOf(
 ): Session {
   const { manifest, results, signal } = known;
   const sizes: Session["sizes"] = new Map();
+  sweep();
   // This process reads clocks and pauses generators, so it must not run on the servers' cores.
   if (manifest.cores) moveTo(manifest.cores.generator, process.pid);
   return {

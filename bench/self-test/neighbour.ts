@@ -11,7 +11,7 @@ const [share = "0.6", part] = process.argv.slice(2);
 
 if (part === undefined) {
   const cores = splitCores();
-  if (cores === null) throw new Error("a neighbour needs Linux, taskset and two cores");
+  if (cores === null) throw new Error("a neighbour needs taskset and two cores");
   const children = [cores.server, cores.generator].flatMap(parseCpuList).map((core) => {
     const first = process.getuid?.() === 0 ? ["chrt", "--fifo", "1"] : ["nice", "-n", "-1"];
     const command = [...first, "taskset", "-c", String(core), process.execPath, import.meta.path, share, "burst"];

@@ -79,7 +79,7 @@ describe("servers that run already", () => {
   test("one that cannot be reached ends the run, and no process that the run started is left", async () => {
     const { code, output } = await finish(bench(newFile(), "http://127.0.0.1:1"), { MARKER: "unreachable" });
     expect([code, output]).toEqual([1, expect.stringContaining("cannot be reached")]);
-    if (process.platform === "linux") expect(left("unreachable")).toEqual([]);
+    expect(left("unreachable")).toEqual([]);
   });
 
   test("each identifies itself or gets a name from --name, and all keep running", async () => {
@@ -169,7 +169,7 @@ describe("interrupted", () => {
         for (const row of rowsOf(file)) expect(Number(row.Requests)).toBeGreaterThan(0);
         // The report shows the rows that exist.
         if (rowsOf(file).length > 0) expect(program.output()).toContain("continues this run");
-        if (process.platform === "linux") expect(left(marker)).toEqual([]);
+        expect(left(marker)).toEqual([]);
       });
     }
   }

@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { left, must, resultsIn, scratch } from "../harness.ts";
 
-export const linux = process.platform === "linux";
 export const folder = scratch();
 export const newFile = resultsIn(folder);
 export const repo = join(folder, "app");
@@ -63,6 +62,6 @@ const schema = JSON.parse(readFileSync("docs/gate.schema.json", "utf8"));
 export const isRecord = new Ajv2020({ strictTypes: false, allowUnionTypes: true }).compile(schema);
 /** Nothing is left of a run: no process, no folder, no trace in the repository. */
 export function expectGone(marker: string): void {
-  if (linux) expect(left(marker)).toEqual([]);
+  expect(left(marker)).toEqual([]);
   expect(git("worktree", "list", "--porcelain").match(/^worktree /gm)).toHaveLength(1);
 }

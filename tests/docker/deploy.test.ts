@@ -1,7 +1,7 @@
 /** compose.yaml and deploy/: started on a real engine, or checked with the schemas of Kubernetes. */
 import { afterAll, describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
-import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Deployment } from "kubernetes-models/apps/v1";
 import { NetworkPolicy } from "kubernetes-models/networking.k8s.io/v1";
@@ -10,7 +10,6 @@ import { readIdentity } from "../../bench/run/targets/target.ts";
 import {
   COMPOSES,
   describeIf,
-  find,
   IMAGE,
   must,
   needs,
@@ -51,7 +50,9 @@ describe("deploy/agents.kubernetes.yaml", () => {
     const text =
       readFileSync("deploy/agents.kubernetes.yaml", "utf8") + readFileSync("deploy/agents.stack.yaml", "utf8");
     expect(text).toContain(`image: ${FORTIO_IMAGE}`);
-    expect(text).toContain(`\${FORTIO_VERSION:-${FORTIO_IMAGE.split(":")[1]}}`);
+    const version = FORTIO_IMAGE.split(":")[1];
+    expect(text).toContain(`\${FORTIO_VERSION:-${version}}`);
+    expect(readFileSync("Dockerfile", "utf8")).toContain(`ARG FORTIO_VERSION=${version}\n`);
   });
 });
 
@@ -88,17 +89,6 @@ describeIf(...needs("docker"), "on an engine", () => {
     "this engine is in a swarm already",
     "Docker Swarm: agents are found, measure, and are removed",
     async () => {
-      const had = works("docker", "image", "inspect", FORTIO_IMAGE);
-      if (!had) {
-        const fortio = find("fortio") as string;
-        copyFileSync(fortio, join(folder, "fortio"));
-        const version = /NODE_VERSION=(.*)/.exec(readFileSync("Dockerfile", "utf8"))?.[1];
-        writeFileSync(
-          join(folder, "Dockerfile"),
-          `FROM node:${version}-bookworm-slim\nCOPY fortio /usr/bin/fortio\nENTRYPOINT ["/usr/bin/fortio"]\n`,
-        );
-        must(["docker", "build", "--tag", FORTIO_IMAGE, folder]);
-      }
       must(["docker", "swarm", "init", "--advertise-addr", "127.0.0.1"]);
       try {
         must(["docker", "stack", "deploy", "-c", "deploy/agents.stack.yaml", "load"]);
@@ -149,7 +139,6 @@ describeIf(...needs("docker"), "on an engine", () => {
         must(["docker", "stack", "rm", "load"]);
         await until(() => !must(["docker", "network", "ls", "--format", "{{.Name}}"]).includes("load_agents"));
         must(["docker", "swarm", "leave", "--force"]);
-        if (!had) must(["docker", "rmi", "-f", FORTIO_IMAGE]);
       }
     },
   );

@@ -26,7 +26,6 @@ export interface Machine {
 
 const FLAGS = "avx2 avx512f erms fsrm pcid invpcid rdtscp constant_tsc nonstop_tsc hypervisor".split(" ");
 
-/** @returns details of this machine; on systems other than Linux only processor, kernel and memory. */
 export function readMachine(): Machine {
   const info = text("/proc/cpuinfo");
   const field = (name: string) => new RegExp(`^${name}\\s*:\\s*(.*)$`, "m").exec(info)?.[1]?.trim() || null;

@@ -66,7 +66,7 @@ log_stats = 0
     guard.watch(server.pid);
     const url = Object.assign(new URL(database), { hostname: "127.0.0.1", port: String(listen) }).href;
     await untilReady("pgbouncer", url, server, signal);
-    return { url, pid: process.platform === "linux" ? server.pid : null, stop };
+    return { url, pid: server.pid, stop };
   } catch (error) {
     await stop();
     throw error;

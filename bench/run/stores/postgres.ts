@@ -10,7 +10,7 @@ import { guarded, launch, ownFolder, run, type Server, type User, unprivileged, 
 export interface Postgres {
   /** postgres://…, with the password; stays the same over restarts. */
   readonly url: string;
-  /** The postmaster, parent of every backend; null while it is stopped, and on systems other than Linux. */
+  /** The postmaster, parent of every backend; null while it is stopped. */
   readonly pid: number | null;
   /** Data and password: while the server is stopped, a template for {@link startPostgres}. */
   readonly folder: string;
@@ -33,16 +33,9 @@ export interface PostgresOptions {
 }
 
 /** Where packages install the server's programs, often outside PATH. */
-const PACKAGES = [
-  "/usr/lib/postgresql/*/bin",
-  "/usr/pgsql-*/bin",
-  "/opt/homebrew/opt/postgresql*/bin",
-  "/usr/local/opt/postgresql*/bin",
-];
+const PACKAGES = ["/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin"];
 /** Names in a server's folder. */
 const [DATA, PASSWORD] = ["data", "password"];
-/** macOS may not have C.UTF-8; C sorts the same. */
-const LOCALE = process.platform === "darwin" ? "C" : "C.UTF-8";
 
 /**
  * Starts this machine's PostgreSQL on a free port of 127.0.0.1 with default settings, also for durability.
@@ -90,7 +83,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     return {
       url,
       get pid() {
-        return process.platform === "linux" ? (server?.pid ?? null) : null;
+        return server?.pid ?? null;
       },
       folder,
       stopServer,
@@ -119,7 +112,7 @@ async function makeCluster(programs: string, folder: string, user: User | null, 
   writeFileSync(password, randomBytes(16).toString("hex"), { mode: 0o600 });
   if (user) chownSync(password, user.uid, user.gid);
   const where = ["--pgdata", join(folder, DATA), "--username=postgres", "--pwfile", password];
-  const how = ["--auth=scram-sha-256", "--encoding=UTF8", `--locale=${LOCALE}`, "--no-sync"];
+  const how = ["--auth=scram-sha-256", "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync"];
   await run([join(programs, "initdb"), ...where, ...how], user, signal);
 }
 

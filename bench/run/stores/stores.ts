@@ -5,6 +5,7 @@ import { UsageError } from "../../../shared/errors.ts";
 import { SUMS } from "../../../shared/tpcb/tables.ts";
 import { run } from "../../host/command.ts";
 import { folderOnDisk } from "../../host/folders.ts";
+import { OWNER } from "../../host/owner.ts";
 import { type Helpers, NO_HELPERS } from "../targets/target.ts";
 import { startPooler } from "./pooler.ts";
 import { type Postgres, startPostgres } from "./postgres.ts";
@@ -101,7 +102,7 @@ async function given(url: string, signal: AbortSignal, scale?: number): Promise<
     return { env: { DATABASE_URL: urlOf(name) }, helpers, close: () => drop(name) };
   };
   const drop = async (name: string) => void (await sql.unsafe(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`));
-  const template = `http_benchmark_${process.pid}`;
+  const template = `http_benchmark_${OWNER.split("-", 2).join("_")}`; // process id and start, because containers reuse ids
   let made = 0;
   const filled = await create(template, "template0");
   await fill(filled.env.DATABASE_URL, signal, scale);

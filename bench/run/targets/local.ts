@@ -108,7 +108,7 @@ export async function start(
   try {
     const { identity, url } = await untilReady(name, signal, async () => ({ ...state(), url: await where() }), app);
     const startupMs = performance.now() - since;
-    const { pid, notes } = app ? serving(spec, child.pid as number, url) : { pid: ownPid(child), notes: [] };
+    const { pid, notes } = app ? serving(spec, child.pid as number, url) : { pid: child.pid as number, notes: [] };
     const { helpers = NO_HELPERS } = store ?? {};
     return {
       spec,
@@ -137,8 +137,6 @@ const environmentOf = ({ app, env }: LocalSpec, port: number) => ({
   ...env,
   PORT: String(port),
 });
-
-const ownPid = ({ pid }: ChildProcess): number | null => (process.platform === "linux" ? (pid ?? null) : null);
 
 /** Interval at which the run looks where an app listens, while the app does not answer. */
 const LOOK_MS = 200;
@@ -198,7 +196,6 @@ async function checkCertificate(name: string, url: string): Promise<void> {
 
 /** @returns the process whose CPU time counts as the app's (null if it cannot be seen), and notes for the user about it */
 function serving({ name }: LocalSpec, pid: number, url: string): { pid: number | null; notes: string[] } {
-  if (process.platform !== "linux") return { pid: null, notes: [] };
   const port = Number(new URL(url).port);
   const own = family(pid);
   const isOwn = listeningOf(own.filter((one) => !isForwarder(one))).some((at) => at.port === port);

@@ -21,7 +21,7 @@ export interface Target {
   readonly notes?: readonly string[];
   /** What the server says at GET /; null if it does not identify itself. */
   readonly identity: Identity | null;
-  /** Its first process, and its CPU clocks; null if they cannot be read here (only on Linux). */
+  /** Its first process, and its CPU clocks; null if they cannot be read here. */
   readonly pid: number | null;
   readonly clocks: Clocks | null;
   /** Direct URL of its own database, not of a pooler before it; null if there is none. */
