@@ -37,13 +37,13 @@ export async function withoutAll(
  * @throws UsageError if `results` cannot be appended to, something cannot be installed, or a toolchain is missing
  */
 export async function prepare(plan: Plan, results: string, signal: AbortSignal, loads = true): Promise<void> {
+  const { targets, agents, workload } = plan;
   checkResults(results);
   const isLoadedHere = loads && agents.length === 0 && targets.every(isHere);
   if (isLoadedHere && splitCores() === null)
     throw new UsageError(
       "measuring here requires two cores, one for servers and one for the load: use a machine with two (Docker: give it two CPUs), or measure a server elsewhere by its URL",
     );
-  const { targets, agents, workload } = plan;
   if (targets.some(isOurs)) await setUp("servers", signal);
   if (loads && agents.length === 0) await setUp("fortio", signal);
   if (loads && endpointsOf(plan).some((endpoint) => isSequence(workload, endpoint))) await setUp("k6", signal);
