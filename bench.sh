@@ -8,7 +8,7 @@ case "$*" in --help | -h) exec cat bench/help.txt ;; esac
 . bench/setup.sh
 # shellcheck disable=SC2016 # a command to copy
 [ "$(uname)" = Linux ] || case "${1-}" in help | report) ;; *)
-  fail 'measuring requires Linux, and Docker has one: docker build --target bench -t http-benchmark:bench . && docker run --rm -it -v "$PWD/results:/results" http-benchmark:bench bench'
+  fail 'measuring requires Linux, and Docker has one: docker build --target bench -t http-benchmark:bench . && docker run --rm -it -h docker -v "$PWD/results:/results" http-benchmark:bench bench'
   ;;
 esac
 
