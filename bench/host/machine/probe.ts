@@ -5,6 +5,9 @@ import { join } from "node:path";
 const loop = { args: ["int"], returns: "double" } as const;
 const { symbols: c } = cc({
   source: join(import.meta.dirname, "probe.c"),
+  // By its file name, because without libc's development files there is no library "c".
+  flags: ["-nostdlib"],
+  library: [":libc.so.6"],
   symbols: {
     ...{ alu: loop, syscalls: loop, indirect: loop, touch: loop, loopback: loop },
     chase: { args: ["int", "int"], returns: "double" },
