@@ -12,6 +12,22 @@ export interface Meter {
   pids(): number[];
 }
 
+/** A server's own count of its CPU time, and the process that counts: another process begins at 0. */
+export interface Count {
+  readonly cpuUs: number;
+  readonly pid?: number | undefined;
+}
+
+/**
+ * @returns CPU time between two readings of one counter, µs. Null if it is not known: a reading is missing, another process
+ *   counts, or the counter fell, because the server restarted or one of its processes is gone.
+ */
+export function usedBetween(before: Count | null, after: Count | null): number | null {
+  if (before === null || after === null || before.pid !== after.pid) return null;
+  const used = after.cpuUs - before.cpuUs;
+  return used >= 0 ? used : null; // not for NaN
+}
+
 /** @param root a process whose descendants count as well @param group the folder of the control group that holds just them */
 export function meterOf(root: number, group: string | null): Meter {
   if (group !== null && usedBy(group) !== null) {

@@ -20,7 +20,8 @@ export const rateOf = ({ requests, seconds }: Window): number | null => (request
 /**
  * The level of each server in each restart, by a median polish of the ln values of servers × rounds. The host cancels, because it
  * affects all servers of a round. Single windows hit by a compiler, a garbage collector or the host have little effect, because
- * medians are robust. Servers with fewer restarts than others are left out. @param windows those of one scenario
+ * medians are robust. Servers with fewer restarts than others are left out; then restarts without a round in which all have a value.
+ * @param windows those of one scenario
  */
 export function layoutOf(windows: readonly Window[], value: (window: Window) => number | null): Layout {
   const cells = new Map<number, Map<string, Map<number, number>>>();
@@ -35,11 +36,15 @@ export function layoutOf(windows: readonly Window[], value: (window: Window) => 
   const most = Math.max(0, ...times.map((one) => one.times));
   const names = times.flatMap((one) => (one.times === most ? [one.name] : [])).sort();
   const whole = [...cells].filter(([, byName]) => names.every((name) => byName.has(name))).sort(([a], [b]) => a - b);
-  const perRestart = whole.map(([, byName]) => {
+  const common = whole.flatMap(([restart, byName]) => {
     const all = names.map((name) => byName.get(name) as Map<number, number>);
-    const rounds = [...(all[0] ?? new Map<number, number>()).keys()]
-      .filter((round) => all.every((of) => of.has(round)))
-      .sort((a, b) => a - b);
+    const rounds = [...(all[0] ?? new Map<number, number>()).keys()].filter((round) =>
+      all.every((of) => of.has(round)),
+    );
+    return rounds.length === 0 ? [] : [{ restart, all, rounds: rounds.sort((a, b) => a - b) }];
+  });
+  if (common.length === 0) return { restarts: [], measured: [], common: [], changes: new Map() };
+  const perRestart = common.map(({ all, rounds }) => {
     const series = all.map((of) => rounds.map((round) => of.get(round) as number));
     const { rows, columns } = polish(series);
     const level = mean(rows);
@@ -50,7 +55,7 @@ export function layoutOf(windows: readonly Window[], value: (window: Window) => 
     };
   });
   return {
-    restarts: whole.map(([restart]) => restart),
+    restarts: common.map(({ restart }) => restart),
     measured: names.map((name, i) => ({ name, perRestart: perRestart.map(({ relative }) => relative[i] as number) })),
     common: perRestart.map(({ common }) => common),
     changes: new Map(names.map((name, i) => [name, perRestart.map(({ changes }) => changes[i] as number)])),

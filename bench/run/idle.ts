@@ -2,6 +2,7 @@
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { TargetSpec } from "../ask/targets.ts";
+import { usedBetween } from "../host/meter.ts";
 import { memoryOf } from "../host/proc.ts";
 import { withTargets } from "./restart.ts";
 import type { Session } from "./session.ts";
@@ -39,15 +40,15 @@ async function atRest({ name, url, clocks, startupMs }: Target, path: string): P
     sockets.push(...(await open(new URL(url), path, CONNECTIONS)));
     await sleep(SETTLE_MS);
     const after = rss();
-    const ranMs = () => (clocks === null ? null : clocks.server.cpuUs() / 1e3);
-    const [from, since] = [ranMs(), performance.now()];
+    const read = () => clocks && { cpuUs: clocks.server.cpuUs() };
+    const [from, since] = [read(), performance.now()];
     await sleep(REST_SECONDS * 1e3);
-    const to = ranMs();
+    const usedUs = usedBetween(from, read());
     return {
       name,
       rssBytes: atFirst,
       perThousandBytes: before === null || after === null ? null : ((after - before) / CONNECTIONS) * 1_000,
-      cpu: from === null || to === null ? null : (to - from) / (performance.now() - since),
+      cpu: usedUs === null ? null : usedUs / 1e3 / (performance.now() - since),
       startupMs,
     };
   } finally {

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isSequence, WORKLOADS } from "../ask/endpoints.ts";
 import { pinned } from "../host/cores.ts";
+import { usedBetween } from "../host/meter.ts";
 import type { Turns } from "../keep/manifest.ts";
 import * as fortio from "../load/fortio.ts";
 import * as k6 from "../load/k6.ts";
@@ -87,11 +88,12 @@ async function playWith(
   const size = sizeAt(session, target, endpoint);
   await answered(session, generator, size, { connections, requests: 0, mostMs: 0 });
   await generator.pause();
-  const told = async () => (await target.read())?.cpuUs ?? null;
+  // A server that does not tell it now may have restarted: its window has no CPU time, and its requests show whether it is gone.
+  const tell = () => target.read().catch(() => null);
   const turn: Turn = {
     generator,
     clocks,
-    tell: clocks === null && target.identity !== null ? told : null,
+    tell: clocks === null && target.identity !== null ? tell : null,
     quietMs: clocks === null ? 2 * unloadedMs : unloadedMs >= WAITING_MS ? 1.5 * unloadedMs : 0,
   };
   const key = `${target.name} ${scenario.name}`;
@@ -99,15 +101,18 @@ async function playWith(
   session.windowMs.set(key, windowMs);
   /** CPU time (µs) and elapsed time (ms) between windows. */
   const rest = { us: 0, ms: 0 };
-  const now = () => clocks && { us: clocks.all.cpuUs(), ms: performance.now() };
+  const now = () => clocks && { cpuUs: clocks.all.cpuUs(), ms: performance.now() };
   let since: ReturnType<typeof now> = null;
   return {
     target,
     windowMs,
     play: async (ms = windowMs) => {
       const until = now();
-      rest.us += since && until ? until.us - since.us : 0;
-      rest.ms += since && until ? until.ms - since.ms : 0;
+      const us = usedBetween(since, until);
+      if (us !== null) {
+        rest.us += us;
+        rest.ms += until && since ? until.ms - since.ms : 0;
+      }
       const played = await playWindow(turn, ms);
       since = now();
       return played;

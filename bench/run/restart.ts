@@ -259,14 +259,16 @@ function roundsFor(plan: Plan, scenario: Scenario, players: readonly Player[]): 
   return Math.min(MOST_ROUNDS, Math.max(LEAST_ROUNDS, Math.round(plan.amount.turnMs / meanMs)));
 }
 
-/** ln cost of each player, round by round. */
-const costsOf = (rounds: Rounds["rounds"], players: readonly Player[]) =>
-  players.map(({ target: { name } }) =>
-    rounds.map((round) => {
-      const { cpuUs, seconds, work } = round.get(name) as Played;
-      return Math.log((cpuUs ?? seconds) / work);
-    }),
-  );
+/** ln cost of each player, round by round, without rounds in which one is not known. By time if a player's CPU time is never known. */
+function costsOf(rounds: Rounds["rounds"], players: readonly Player[]): number[][] {
+  const costs = players.map(({ target: { name } }) => {
+    const own = rounds.map((round) => round.get(name) as Played);
+    const field = own.some(({ cpuUs }) => cpuUs !== null) ? "cpuUs" : "seconds";
+    return own.map((played) => Math.log((played[field] ?? Number.NaN) / played.work));
+  });
+  const isKnown = rounds.map((_, round) => costs.every((of) => Number.isFinite(of[round])));
+  return costs.map((of) => of.filter((_, round) => isKnown[round]));
+}
 
 /** Plays one window of each player. Removes a player, with its windows, from `players` if its target no longer answers. */
 async function playRound(

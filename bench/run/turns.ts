@@ -1,6 +1,6 @@
 /** Windows: one server at a time is loaded, all servers within a second or two, in random order, round after round. */
 import { setTimeout as sleep, setImmediate as yieldOnce } from "node:timers/promises";
-import type { Meter } from "../host/meter.ts";
+import { type Count, type Meter, usedBetween } from "../host/meter.ts";
 import type { Window } from "../keep/slices.ts";
 import type { Pausable } from "../load/pausable.ts";
 
@@ -18,32 +18,33 @@ export interface Clocks {
   readonly pooler: Meter | null;
 }
 
-/** Reads CPU clocks. @returns a function that tells the CPU time since then, µs; null for clocks that do not exist */
+/** Reads CPU clocks. @returns a function that tells the CPU time since then, µs; null if it is not known, or there is no such clock */
 export function readClocks(clocks: Clocks | null) {
-  const read = () => [clocks?.all, clocks?.database, clocks?.pooler].map((meter) => meter?.cpuUs() ?? null);
+  const read = () =>
+    [clocks?.all, clocks?.database, clocks?.pooler].map((meter) => (meter ? { cpuUs: meter.cpuUs() } : null));
   const before = read();
   return () => {
-    const [cpuUs = null, databaseUs = null, poolerUs = null] = read().map((us, i) => minus(us, before[i] ?? null));
+    const [cpuUs = null, databaseUs = null, poolerUs = null] = read().map((count, i) =>
+      usedBetween(before[i] ?? null, count),
+    );
     return { cpuUs, databaseUs, poolerUs };
   };
 }
-
-const minus = (a: number | null, b: number | null): number | null => (a === null || b === null ? null : a - b);
 
 /** How a server is loaded in its windows. */
 export interface Turn {
   readonly generator: Pausable;
   /** Null if its processes cannot be seen. */
   readonly clocks: Clocks | null;
-  /** Asks the server for its CPU time, µs, if its processes cannot be seen. */
-  readonly tell: (() => Promise<number | null>) | null;
+  /** Asks the server for its CPU time, if its processes cannot be seen. */
+  readonly tell: (() => Promise<Count | null>) | null;
   /** How long the server may be idle with requests in flight, because it waits for something, ms. */
   readonly quietMs: number;
 }
 
 /** Loads a server for one window, and waits until it is idle. */
 export async function playWindow({ generator, clocks, tell, quietMs }: Turn, windowMs: number): Promise<Played> {
-  const told = await tell?.();
+  const told = (await tell?.()) ?? null;
   const used = readClocks(clocks);
   const sentBefore = generator.sent();
   const since = performance.now();
@@ -58,7 +59,7 @@ export async function playWindow({ generator, clocks, tell, quietMs }: Turn, win
     seconds: (until - since) / 1e3,
     work,
     ...all,
-    ...(tell && { cpuUs: minus(said, told ?? null) }),
+    ...(tell && { cpuUs: usedBetween(told, said) }),
   };
 }
 

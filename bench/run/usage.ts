@@ -1,5 +1,6 @@
 import { type Cores, parseCpuList } from "../host/cores.ts";
 import { throttledMs } from "../host/group.ts";
+import { usedBetween } from "../host/meter.ts";
 import { coresOf, isCollector, memoryOf, readCores, statOf, switchesOf, TICK_MS, threadTimes } from "../host/proc.ts";
 import type { Slice } from "../keep/slices.ts";
 import type { Load } from "../load/fortio.ts";
@@ -40,8 +41,7 @@ export async function watch({ pid, clocks, read }: Target): Promise<(load: Load)
   const before = await read();
   return async (load) => {
     const after = before && (await read());
-    // A server that was restarted meanwhile counts from 0 again.
-    const cpuUs = after && after.cpuUs >= before.cpuUs ? after.cpuUs - before.cpuUs : null;
+    const cpuUs = usedBetween(before, after);
     const throttledMs =
       after?.throttledMs === null || before === null ? null : (after?.throttledMs ?? 0) - (before.throttledMs ?? 0);
     const cpuUsPerRequest = cpuUs && cpuUs / asked(load);
@@ -80,11 +80,13 @@ function watchProcesses(root: number, { all, server, database }: Clocks): (load:
     const collectors = ran.filter(({ task }) => isCollector(task));
     const busiestMs = Math.max(0, ...ran.map(({ ms }) => ms));
     const cores = parseCpuList(coresOf(root) ?? "0").length;
-    const cpuUsPerRequest = perRequest(during("cpuUs"));
+    const cpuUs = usedBetween(before, after);
+    const cpuUsPerRequest = cpuUs === null ? null : perRequest(cpuUs);
     return {
       cpuUsPerRequest,
       // The server closes connections after the slice; that CPU time can bring a server at its limit to a little above 1.
-      utilization: Math.min(1, (part * Math.max(busiestMs, during("cpuUs") / 1e3 / cores)) / 1e3 / load.seconds),
+      utilization:
+        cpuUs === null ? null : Math.min(1, (part * Math.max(busiestMs, cpuUs / 1e3 / cores)) / 1e3 / load.seconds),
       databaseBytes: database && memoryOf(database.pids(), "Pss"),
       rssBytes: memoryOf(server.pids(), "VmRSS"),
       peakRssBytes: memoryOf(server.pids(), "VmHWM"),
@@ -111,19 +113,20 @@ const UNSURE_MS = 2 * TICK_MS;
 export function watchCores(cores: Cores, servers: readonly Target[]): (generatorCpu: number | null) => number {
   // If a server's CPU time is unknown, or it was not started on its core here, its work may look like that of other processes.
   const isSeen = servers.every(({ clocks, startupMs }) => clocks !== null && startupMs !== null);
-  const oursMs = () => servers.reduce((sum, { clocks }) => sum + (clocks?.all.cpuUs() ?? 0), 0) / 1e3;
+  const read = () => ({ cpuUs: servers.reduce((sum, { clocks }) => sum + (clocks?.all.cpuUs() ?? 0), 0) });
   const since = performance.now();
   const ourUsage = process.cpuUsage();
-  const serversBefore = oursMs();
+  const serversBefore = read();
   const sides = [cores.server, cores.generator].map(parseCpuList).map((of) => ({ of, before: readCores(of) }));
   return (generatorCpu) => {
     const after = sides.map(({ of }) => readCores(of));
     const spentMs = performance.now() - since;
     const { user, system } = process.cpuUsage(ourUsage);
+    const serversUs = usedBetween(serversBefore, read());
     const ours =
-      generatorCpu === null || !isSeen
+      generatorCpu === null || serversUs === null || !isSeen
         ? sides.map(() => Number.POSITIVE_INFINITY)
-        : [oursMs() - serversBefore, generatorCpu * spentMs + (user + system) / 1e3];
+        : [serversUs / 1e3, generatorCpu * spentMs + (user + system) / 1e3];
     const taken = sides.map(({ of, before }, i) => {
       const { busyMs, stolenMs } = after[i] as (typeof after)[0];
       const others = busyMs - before.busyMs - (ours[i] as number);

@@ -243,6 +243,31 @@ describe("a pair", () => {
     expect(ratio.estimate).toBeWithin(0.99, 1.01);
   });
 
+  test.each(["bun-raw", "bun-hono"])(
+    "is compared by the windows whose CPU time is known, if the counter of %s falls in some",
+    async (name) => {
+      const plan = { ...pairPlan(pair("bun-raw", "bun-hono"), ["/plain"]), amount: planOf([]).amount };
+      const session = await simulate(plan, newFile(), { cost: known, noise: { ...QUIET, restart: 0.004 } });
+      let windows = 0;
+      const player: Session["player"] = async (of, game) => {
+        const one = await session.player(of, game);
+        const play = async (ms?: number) => {
+          const played = await one.play(ms);
+          return game.target.name === name && ++windows % 3 === 0 ? { ...played, cpuUs: null } : played;
+        };
+        return { ...one, play };
+      };
+      const [outcome] = await compareUntilDecided({ ...session, player }, { limitSeconds: 30 });
+      expect(outcome).toMatchObject({ by: "cpu", state: "different" });
+      expect(outcome?.ratio.estimate).toBeWithin(0.76, 0.84);
+      const { results, manifest } = session;
+      const kept = readWindows(results, manifest.run).filter((one) => one.name === name && one.cpuUs === null);
+      expect(kept).toHaveLength(Math.floor(windows / 3));
+      // They do not make the rounds go on to their limit.
+      expect(session.windows.length / 2 / manifest.restarts).toBeLessThan(20);
+    },
+  );
+
   test("is not measured if one of the two is gone", async () => {
     const cost: Cost = ({ name }, _, n) => (name === "bun-raw" && n > 16_000 ? null : 50);
     const { logRatios, state, session } = await compared(["bun-hono", "bun-raw"], 20, { cost, noise: NOISY });

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { UsageError } from "../../../shared/errors.ts";
 import type { Identity } from "../../../shared/identity.ts";
 import type { AppSettings, TargetSpec } from "../../ask/targets.ts";
-import { meterOf, together } from "../../host/meter.ts";
+import { type Count, meterOf, together } from "../../host/meter.ts";
 import { ask, ENDLESS, NOT_HTTP } from "../../load/ask.ts";
 import type { AnswersSeen, Requests } from "../../load/request.ts";
 import type { Clocks } from "../turns.ts";
@@ -55,8 +55,7 @@ export function clocksOf(pid: number, group: string | null, { database, pooler }
 }
 
 /** What a server has used since its start. */
-export interface Reading {
-  readonly cpuUs: number;
+export interface Reading extends Count {
   readonly rssBytes: number | null;
   /** How long a CPU quota kept it from running; null if that cannot be seen. */
   readonly throttledMs: number | null;
@@ -150,7 +149,9 @@ async function firstAnswer(
 /** @returns what the server says it has used. */
 export async function readItself(url: string, signal: AbortSignal, insecure = false): Promise<Reading | null> {
   const identity = await readIdentity(url, signal, insecure);
-  return identity && { cpuUs: identity.cpuUs, rssBytes: identity.rssBytes, throttledMs: null, cores: identity.workers };
+  if (identity === null) return null;
+  const { cpuUs, pid, rssBytes, workers } = identity;
+  return { cpuUs, pid, rssBytes, throttledMs: null, cores: workers };
 }
 
 /** @returns what a server says it is and has used, null if it answers something else. */
