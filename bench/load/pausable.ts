@@ -58,13 +58,13 @@ const ANSWER = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\
  * @returns bytes
  */
 export async function sizeOfRequest(send: (origin: string) => Promise<unknown>, host: string): Promise<number> {
-  const seen = new Map<number, number>();
+  const seen = new Map<number, string>();
   let sockets = 0;
   const server = createServer((socket) => {
     const one = ++sockets;
     socket.on("error", () => {});
     socket.on("data", (data) => {
-      seen.set(one, (seen.get(one) ?? 0) + data.length);
+      seen.set(one, (seen.get(one) ?? "") + data.toString("latin1"));
       // Waits for the body, because an answer right after the head would cut it off.
       setTimeout(() => socket.end(ANSWER), 20);
     });
@@ -77,6 +77,10 @@ export async function sizeOfRequest(send: (origin: string) => Promise<unknown>, 
   } finally {
     server.close();
   }
-  const sizes = [...seen.values()].filter((bytes) => bytes > 0);
-  return Math.min(...sizes) - own.length + host.length;
+  const sizes = [...seen.values()].map((sent) => {
+    // The host is the listener's, unless a header of the user fixes it.
+    const isOwn = /^host: *(.*?) *$/im.exec(sent)?.[1] === own;
+    return sent.length + (isOwn ? host.length - own.length : 0);
+  });
+  return Math.min(...sizes);
 }

@@ -805,6 +805,20 @@ test("the size of a request is known before anything is counted by it", async ()
   expect((await sizeOfRequest(send, "a-longer-host:3000")) - size).toBe(4);
 });
 
+test.each(["host", "Host"])("a request whose header %s is fixed has the same size at every host", async (name) => {
+  const never = new AbortController().signal;
+  const asked = { headers: { [name]: "x", "x-forwarded-for": "127.0.0.1" } };
+  const send = (origin: string) =>
+    load({ url: `${origin}/p`, ...asked }, { connections: 1, seconds: 0.05 }, undefined, never);
+  const sent = "GET /p HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 127.0.0.1\r\nUser-Agent: fortio.org/fortio\r\n\r\n"
+    .length;
+  const sizes = [
+    await sizeOfRequest(send, "127.0.0.1:3000"),
+    await sizeOfRequest(send, `${"long-".repeat(20)}name:80`),
+  ];
+  expect(sizes).toEqual([sent, sent]);
+});
+
 test("the size of fortio's requests is what it sends", async () => {
   const body = { method: "POST", headers: { "content-type": "text/plain", a: "b" }, body: "x".repeat(999) };
   for (const asked of [{}, body]) {
