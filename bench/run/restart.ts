@@ -89,9 +89,15 @@ async function startTarget(session: Session, spec: TargetSpec): Promise<void> {
   const { manifest, signal } = session;
   const { plan } = manifest;
   const target = await startOf(session, spec);
+  try {
+    await verify(target, endpointsOf(plan), signal, plan);
+  } catch (error) {
+    await target.stop();
+    throw error;
+  }
+  // Only now, because all that are up are measured.
   session.up = [...session.up, target];
   if (target.identity && WORKLOADS[plan.workload].store) manifest.stores[target.name] = target.identity.store;
-  await verify(target, endpointsOf(plan), signal, plan);
   for (const note of target.notes ?? []) remark(session, note, note);
 }
 

@@ -177,6 +177,34 @@ describe("a run", () => {
     await expect(measured({ cost: cost(1), noise: NOISY })).rejects.toThrow("bun-hono did not start");
   });
 
+  test("stops a server that answers wrongly after its second start, and does not measure it", async () => {
+    const failing = Bun.serve({ port: 0, fetch: () => new Response("no", { status: 500 }) });
+    const session = await simulate(planOf(THREE), newFile(), { cost: known, noise: NOISY });
+    const running = new Set<string>();
+    let starts = 0;
+    const start: Session["start"] = async (...given) => {
+      const target = await session.start(...given);
+      running.add(target.url);
+      const stop = async () => void running.delete(target.url);
+      if (target.name !== "bun-hono" || ++starts !== 2) return { ...target, stop };
+      const url = Object.assign(new URL(target.url), { port: failing.port }).href;
+      return { ...target, url, stop };
+    };
+    const all = { ...session, start };
+    await measure(all, { seconds: 60 });
+    await failing.stop(true);
+    const { manifest, windows, slices } = session;
+    const reason =
+      'bun-hono answers /plain with status 500 "no": only answers with status 2xx are loaded: fix it, or leave it out';
+    expect(manifest.left).toEqual([{ name: "bun-hono", restart: 2, scenario: null, reason }]);
+    expect(manifest.restarts).toBeGreaterThan(2);
+    for (const seen of [windows, slices])
+      expect(new Set(seen.flatMap(({ name, restart }) => (name === "bun-hono" ? [restart] : [])))).toEqual(
+        new Set([1]),
+      );
+    expect([...running, ...all.up]).toEqual([]);
+  });
+
   test("ends if no server is left", async () => {
     const cost: Cost = (_, __, n, restart) => (restart === 2 && n > 9_000 ? null : 50);
     await expect(measured({ cost, noise: NOISY })).rejects.toThrow("is gone at");
