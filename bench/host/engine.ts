@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { UsageError } from "../../shared/errors.ts";
+import { endAfter } from "./clean-up.ts";
 import { lastLine, run } from "./command.ts";
 import { digestOf } from "./folders.ts";
 import { hasEnded, OWNER } from "./owner.ts";
@@ -91,8 +92,7 @@ export async function openEngine(spec: EngineSpec, signal: AbortSignal): Promise
       close,
     };
   } catch (error) {
-    await close();
-    throw error;
+    return endAfter(error, close());
   }
 }
 

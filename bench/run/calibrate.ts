@@ -1,4 +1,5 @@
 import { isSequence } from "../ask/endpoints.ts";
+import { thenEnd } from "../host/clean-up.ts";
 import { median } from "../judge/statistics.ts";
 import type { Calibration } from "../keep/manifest.ts";
 import { ask } from "../load/ask.ts";
@@ -47,12 +48,12 @@ export async function calibrateGenerator(session: Session, target: Target): Prom
 async function ceiling({ manifest: { plan, cores }, signal }: Session): Promise<number> {
   const command = ["bun", "bench/load/nothing.ts"];
   const target = await start({ kind: "local", name: "nothing", command, env: {} }, cores?.server, signal);
-  try {
-    const options = { connections: plan.connections, seconds: 0.5 };
-    return (await load({ url: target.url }, options, cores?.generator, signal)).goodput;
-  } finally {
-    await target.stop();
-  }
+  const options = { connections: plan.connections, seconds: 0.5 };
+  const { goodput } = await thenEnd(
+    () => load({ url: target.url }, options, cores?.generator, signal),
+    () => [target.stop()],
+  );
+  return goodput;
 }
 
 /**

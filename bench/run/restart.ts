@@ -2,6 +2,7 @@
 import { UsageError } from "../../shared/errors.ts";
 import { isSequence, WORKLOADS } from "../ask/endpoints.ts";
 import type { TargetSpec } from "../ask/targets.ts";
+import { errorsOf, thenEnd } from "../host/clean-up.ts";
 import { openEngine } from "../host/engine.ts";
 import { takeFingerprint } from "../host/machine/fingerprint.ts";
 import { mean } from "../judge/statistics.ts";
@@ -11,7 +12,7 @@ import { ask } from "../load/ask.ts";
 import { endpointsOf, isPaused, orderOf, type Plan, type Scenario } from "../plan/plan.ts";
 import { randomOf } from "../plan/random.ts";
 import { type Game, type Player, type Seen, warmAll } from "./players.ts";
-import { remark, type Session, sizeKey } from "./session.ts";
+import { remark, remarkCleanUp, type Session, sizeKey } from "./session.ts";
 import { solo } from "./solo.ts";
 import { openStores } from "./stores/stores.ts";
 import { askedAt, firstFailure, isInsecure, verify } from "./targets/answers.ts";
@@ -62,7 +63,7 @@ export async function withTargets<T>(
   restart = 1,
 ): Promise<T> {
   const { manifest } = session;
-  try {
+  const startAndUse = async () => {
     for (const spec of specs) {
       session.progress.now(`${spec.name}: start`);
       try {
@@ -73,10 +74,13 @@ export async function withTargets<T>(
         if (manifest.left.length === manifest.plan.targets.length) throw error;
       }
     }
-    return await use(session.up);
-  } finally {
-    await Promise.all(session.up.map((target) => stop(session, target)));
-  }
+    return use(session.up);
+  };
+  return thenEnd(
+    startAndUse,
+    () => session.up.map((target) => stop(session, target)),
+    (error) => remarkCleanUp(session, error),
+  );
 }
 
 async function stop(session: Session, target: Target): Promise<void> {
@@ -92,7 +96,7 @@ async function startTarget(session: Session, spec: TargetSpec): Promise<void> {
   try {
     await verify(target, endpointsOf(plan), signal, plan);
   } catch (error) {
-    await target.stop();
+    for (const one of await errorsOf([target.stop()])) remarkCleanUp(session, one);
     throw error;
   }
   // Only now, because all that are up are measured.
@@ -216,7 +220,7 @@ async function isGone(session: Session, { restart, scenario, target }: Game): Pr
   const reason = target.ended() ?? (await failure());
   if (reason === null) return false;
   manifest.left.push({ name: target.name, restart, scenario: scenario.name, reason });
-  await stop(session, target);
+  for (const error of await errorsOf([stop(session, target)])) remarkCleanUp(session, error);
   const text = `${target.name} is gone at ${scenario.name} in restart ${restart}: ${reason}`;
   if (session.up.length === 0) throw new UsageError(text);
   progress.say(text);

@@ -3,6 +3,7 @@ import { hostname } from "node:os";
 import { UsageError } from "../../shared/errors.ts";
 import { isSequence } from "../ask/endpoints.ts";
 import { isHere, isOurs } from "../ask/targets.ts";
+import { errorsOf } from "../host/clean-up.ts";
 import { run as runCommand } from "../host/command.ts";
 import { commitOf } from "../host/commit.ts";
 import { type Cores, moveTo, splitCores } from "../host/cores.ts";
@@ -44,6 +45,12 @@ export function remark({ manifest, progress }: Session, about: string, text: str
   progress.say(text);
 }
 
+/** Reports what could not be stopped or removed, if another error ends the run, or nothing needs to end it. */
+export function remarkCleanUp(session: Session, error: unknown): void {
+  const text = `A clean-up failed: ${error instanceof Error ? error.message : error}`;
+  remark(session, text, text);
+}
+
 /** @returns the key of a target's request in `sizes`. */
 export const sizeKey = ({ name }: Pick<Target, "name">, endpoint: string): string => `${name} ${endpoint}`;
 
@@ -76,12 +83,15 @@ export interface Session extends AsyncDisposable {
   readonly rates: Map<string, number>;
 }
 
-/** Closes what a run keeps open besides its targets; `await using` calls this at the end of a block. */
+/**
+ * Closes what a run keeps open besides its targets; `await using` calls this at the end of a block. Never fails, because its error
+ * would replace that of the block, and the results are complete: reports what it cannot close.
+ */
 export async function closeSession(session: Session): Promise<void> {
   const { progress, engine, stores } = session;
   Object.assign(session, { engine: null, stores: null });
+  for (const error of await errorsOf([engine?.close(), stores?.close()])) remarkCleanUp(session, error);
   progress.stop();
-  await Promise.all([engine?.close(), stores?.close()]);
 }
 
 /** @returns the number of the last restart that has data, 0 before the first. */

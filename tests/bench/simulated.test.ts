@@ -1,6 +1,11 @@
 /** Whole measurements in simulated time, from the plan to the report, with known noise. */
 import { beforeEach, describe, expect, test } from "bun:test";
+import { globSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 import { type LocalSpec, parseTarget, SERVERS, type TargetSpec } from "../../bench/ask/targets.ts";
+import { type RunOptions, run } from "../../bench/commands/run.ts";
+import { ON_DISK } from "../../bench/host/folders.ts";
+import { OWNER } from "../../bench/host/owner.ts";
 import { median } from "../../bench/judge/statistics.ts";
 import { analyse } from "../../bench/judge/tables.ts";
 import { manifestOf } from "../../bench/keep/manifest.ts";
@@ -203,6 +208,81 @@ describe("a run", () => {
         new Set([1]),
       );
     expect([...running, ...all.up]).toEqual([]);
+  });
+
+  describe("whose servers cannot all be stopped", () => {
+    /** bun-hono, which starts first, cannot be stopped; the others take a moment. */
+    const unstoppable = async (cost: Cost) => {
+      const session = await simulate(planOf(THREE), newFile(), { cost, noise: QUIET });
+      const stopped: string[] = [];
+      const start: Session["start"] = async (...given) => {
+        const target = await session.start(...given);
+        const stop = async () => {
+          if (target.name === "bun-hono") throw new Error("bun-hono stays");
+          await sleep(20);
+          stopped.push(target.name);
+        };
+        return { ...target, stop };
+      };
+      return { session: { ...session, start }, stopped };
+    };
+
+    test.each(["while it measures", "while it starts"])(
+      "fails by its own error %s, and stops all others",
+      async (when) => {
+        const { session, stopped } = await unstoppable((spec, endpoint, ...at) => {
+          const isNow = when === "while it starts" ? spec.name === "bun-raw" : endpoint !== "start";
+          if (isNow) throw new Error("the real reason");
+          return known(spec, endpoint, ...at);
+        });
+        const error: Error = await measure(session, { seconds: 60 }).then(
+          () => expect.unreachable(),
+          (error) => error,
+        );
+        expect([error.message, (error.cause as Error).message]).toEqual(["the real reason", "bun-hono stays"]);
+        expect(session.manifest.remarks).toEqual(["A clean-up failed: bun-hono stays"]);
+        expect(stopped.sort()).toEqual(when === "while it starts" ? ["node-express"] : ["bun-raw", "node-express"]);
+        expect(session.up).toEqual([]);
+      },
+    );
+
+    test("fails by their error if nothing else failed, and stops all others", async () => {
+      const { session, stopped } = await unstoppable(known);
+      await expect(measure(session, { seconds: 60 })).rejects.toThrow("bun-hono stays");
+      expect(stopped.sort()).toEqual(["bun-raw", "node-express"]);
+    });
+
+    test("leaves out one that is gone, with the reason", async () => {
+      const crashing: Cost = ({ name }, _, n) => (name === "bun-hono" && n > 14_000 ? null : 50);
+      const { session } = await unstoppable(crashing);
+      await expect(measure(session, { seconds: 60 })).resolves.toBeUndefined();
+      expect(session.manifest.left).toMatchObject([{ name: "bun-hono", restart: 1, reason: "it crashed" }]);
+      expect(session.manifest.remarks).toEqual(["A clean-up failed: bun-hono stays"]);
+    });
+  });
+
+  test("that is resumed and fails leaves no store behind", async () => {
+    const folders = () => globSync(`${ON_DISK}/http-benchmark-contents-${OWNER}-*`);
+    const failing: LocalSpec = { kind: "local", name: "x", command: ["false"], env: { STORE: "sqlite" } };
+    const plan: Plan = { ...planOf([]), workload: "content", targets: [failing] };
+    const { manifest, save, results } = await simulate(plan, newFile(), { cost: known, noise: QUIET });
+    save();
+    expect(folders()).toEqual([]);
+    const options = { resume: manifest.run, results } as RunOptions;
+    await expect(run([], options, new AbortController().signal)).rejects.toThrow("x did not start");
+    expect(folders()).toEqual([]);
+  });
+
+  test("whose engine and stores cannot be closed keeps its own error", async () => {
+    const session = await simulate(planOf(THREE), newFile(), { cost: known, noise: QUIET });
+    const stays = (what: string) => ({ close: () => Promise.reject(new Error(`the ${what} stays`)) }) as never;
+    const failed = async () => {
+      await using _ = Object.assign(session, { engine: stays("container"), stores: stays("database") });
+      throw new Error("the real reason");
+    };
+    await expect(failed()).rejects.toThrow("the real reason");
+    const remarks = ["A clean-up failed: the container stays", "A clean-up failed: the database stays"];
+    expect([session.manifest.remarks, session.engine, session.stores]).toEqual([remarks, null, null]);
   });
 
   test("ends if no server is left", async () => {

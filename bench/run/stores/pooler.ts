@@ -4,6 +4,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { WAITS } from "../../../shared/drivers/drivers.ts";
 import { UsageError } from "../../../shared/errors.ts";
+import { endAfter } from "../../host/clean-up.ts";
 import { pinned } from "../../host/cores.ts";
 import { freePort } from "../../host/free-port.ts";
 import { guarded, launch, ownFolder, type Server, unprivileged, untilReady } from "./programs.ts";
@@ -68,7 +69,6 @@ log_stats = 0
     await untilReady("pgbouncer", url, server, signal);
     return { url, pid: server.pid, stop };
   } catch (error) {
-    await stop();
-    throw error;
+    return endAfter(error, stop());
   }
 }

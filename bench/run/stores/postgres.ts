@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { chmodSync, chownSync, existsSync, globSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, join, resolve } from "node:path";
 import { UsageError } from "../../../shared/errors.ts";
+import { endAfter } from "../../host/clean-up.ts";
 import { pinned } from "../../host/cores.ts";
 import { freePort } from "../../host/free-port.ts";
 import { guarded, launch, ownFolder, run, type Server, type User, unprivileged, untilReady } from "./programs.ts";
@@ -91,8 +92,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
       stop,
     };
   } catch (error) {
-    await stop();
-    throw error;
+    return endAfter(error, stop());
   }
 }
 

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { SQL } from "bun";
 import { UsageError } from "../../../shared/errors.ts";
 import { SUMS } from "../../../shared/tpcb/tables.ts";
+import { endAfter, thenEnd } from "../../host/clean-up.ts";
 import { run } from "../../host/command.ts";
 import { folderOnDisk } from "../../host/folders.ts";
 import { OWNER } from "../../host/owner.ts";
@@ -77,8 +78,7 @@ async function throwAway(signal: AbortSignal, scale?: number): Promise<Databases
     await fill(template.url, signal, scale);
     await template.stopServer();
   } catch (error) {
-    await template.stop();
-    throw error;
+    return endAfter(error, template.stop());
   }
   return {
     async open(cores) {
@@ -120,30 +120,24 @@ const fill = (url: string, signal: AbortSignal, scale?: number) =>
 
 /** A store behind a pooler; the pooler stops first. */
 async function pooled(store: ServerStore, cores: string | undefined, signal: AbortSignal): Promise<ServerStore> {
-  const pooler = await startPooler(store.env.DATABASE_URL as string, cores, signal).catch(async (error) => {
-    await store.close();
-    throw error;
-  });
+  const pooler = await startPooler(store.env.DATABASE_URL as string, cores, signal).catch((error) =>
+    endAfter(error, store.close()),
+  );
   return {
     env: { DATABASE_URL: pooler.url },
     helpers: { ...store.helpers, pooler: pooler.pid },
-    async close() {
-      await pooler.stop();
-      await store.close();
-    },
+    close: () => thenEnd(pooler.stop, () => [store.close()]),
   };
 }
 
 /** A store whose balances are checked when it closes. */
 const audited = (store: ServerStore): ServerStore => ({
   ...store,
-  async close() {
-    try {
-      await audit(store.env.DATABASE_URL as string);
-    } finally {
-      await store.close();
-    }
-  },
+  close: () =>
+    thenEnd(
+      () => audit(store.env.DATABASE_URL as string),
+      () => [store.close()],
+    ),
 });
 
 /** @throws UsageError if a transaction was lost, made twice or left half done. */

@@ -5,6 +5,7 @@ import { connect } from "node:tls";
 import { UsageError } from "../../../shared/errors.ts";
 import { callersEnvironment } from "../../ask/caller.ts";
 import type { LocalSpec } from "../../ask/targets.ts";
+import { endAfter, thenEnd } from "../../host/clean-up.ts";
 import { pinned } from "../../host/cores.ts";
 import { freePort, isFree } from "../../host/free-port.ts";
 import { newGroup } from "../../host/group.ts";
@@ -93,9 +94,10 @@ export async function start(
     if ((await Promise.race([ended, sleep(STOP_MS, "late", { ref: false })])) === "late")
       end(child, "SIGKILL", app !== undefined);
     mark?.end(); // before `ended`, because processes that left the group may hold its output open
-    await ended;
-    await group?.remove();
-    await store?.close();
+    await thenEnd(
+      () => ended,
+      () => [group?.remove(), store?.close()],
+    );
   };
 
   const state = () => {
@@ -125,8 +127,7 @@ export async function start(
       stop,
     };
   } catch (error) {
-    await stop();
-    throw error;
+    return endAfter(error, stop());
   }
 }
 
