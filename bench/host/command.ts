@@ -3,6 +3,8 @@ import { UsageError } from "../../shared/errors.ts";
 
 export interface Ended {
   readonly code: number | null;
+  /** The signal that ended it; null if it exited. */
+  readonly killedBy: Bun.Subprocess["signalCode"];
   readonly stdout: string;
   /** Its last 64 KiB. */
   readonly stderr: string;
@@ -56,7 +58,7 @@ export function start(command: readonly string[], options: CommandOptions = {}):
     const seconds = (performance.now() - since) / 1e3;
     signal?.throwIfAborted();
     const cpuSeconds = Number(child.resourceUsage()?.cpuTime.total ?? 0) / 1e6;
-    return { code: child.exitCode, stdout, stderr, cpuSeconds, seconds };
+    return { code: child.exitCode, killedBy: child.signalCode, stdout, stderr, cpuSeconds, seconds };
   };
   return { pid: child.pid, kill: (signal) => child.kill(signal), ended: ended() };
 }

@@ -66,6 +66,9 @@ export function family(pid: number): number[] {
 export const isBusy = (pids: readonly number[]): boolean =>
   pids.some((pid) => tasksOf(pid).some((task) => /[RD]/.test(statOf(task)?.state ?? "")));
 
+/** Whether a process exists, and has not ended: until its parent knows, it stays as a zombie. */
+export const isAlive = (pid: number): boolean => /[^ZX]/.test(statOf(pid)?.state ?? "X");
+
 /** Whether every thread is stopped, or gone. */
 export const isStopped = (pid: number): boolean =>
   tasksOf(pid).every((task) => /[TtZX]/.test(statOf(task)?.state ?? "X"));

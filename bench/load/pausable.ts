@@ -2,17 +2,20 @@
 import { createServer } from "node:net";
 import { setImmediate as yieldOnce } from "node:timers/promises";
 import { UsageError } from "../../shared/errors.ts";
-import { type CommandOptions, lastLine, start } from "../host/command.ts";
-import { isStopped, writtenBy } from "../host/proc.ts";
+import { type CommandOptions, type Ended, lastLine, start } from "../host/command.ts";
+import { isAlive, isStopped, writtenBy } from "../host/proc.ts";
+
+/** A generator has ended although the run did not end it. */
+export class GeneratorEnded extends UsageError {}
 
 export interface Pausable {
   readonly pid: number;
   go(): void;
   /** Resolves when none of its threads runs any more. */
   pause(): Promise<void>;
-  /** Bytes that it has sent so far; infinite once it has ended. */
-  sent(): number;
-  /** Ends it, also if it is paused. @returns what it printed. @throws UsageError with the last line it logged if it failed. */
+  /** @returns bytes that it has sent so far. @throws GeneratorEnded with the reason once it has ended */
+  sent(): Promise<number>;
+  /** Ends it, also if it is paused. @returns what it printed. @throws GeneratorEnded with the reason if it printed nothing */
   end(): Promise<string>;
 }
 
@@ -26,12 +29,16 @@ export function startPausable(command: readonly string[], url: string, options: 
   ended.catch(() => {}); // `end` reports it
   const send = (signal: NodeJS.Signals) => void (hasEnded || child.kill(signal));
   let output: Promise<string> | undefined;
+  const whyEnded = ({ code, killedBy, stderr }: Ended) => {
+    const how = killedBy ? `was ended by ${killedBy}` : `ended with exit code ${code}`;
+    return new GeneratorEnded(`${url} could not be loaded: ${lastLine(stderr) || `its generator ${how}`}`);
+  };
   const end = async () => {
     send("SIGINT"); // before SIGCONT, so that it sends nothing more
     send("SIGCONT");
-    const { stdout, stderr } = await ended;
-    if (stdout === "") throw new UsageError(`${url} could not be loaded: ${lastLine(stderr)}`);
-    return stdout;
+    const all = await ended;
+    if (all.stdout === "") throw whyEnded(all);
+    return all.stdout;
   };
   return {
     pid: child.pid,
@@ -40,7 +47,11 @@ export function startPausable(command: readonly string[], url: string, options: 
       send("SIGSTOP");
       while (!hasEnded && !isStopped(child.pid)) await yieldOnce();
     },
-    sent: () => (hasEnded ? Number.POSITIVE_INFINITY : writtenBy(child.pid)),
+    async sent() {
+      const bytes = writtenBy(child.pid);
+      if (!hasEnded && isAlive(child.pid)) return bytes;
+      throw whyEnded(await ended);
+    },
     end() {
       output ??= end();
       return output;

@@ -6,10 +6,10 @@ import { usedBetween } from "../host/meter.ts";
 import type { Turns } from "../keep/manifest.ts";
 import * as fortio from "../load/fortio.ts";
 import * as k6 from "../load/k6.ts";
-import { type Pausable, sizeOfRequest, startPausable } from "../load/pausable.ts";
+import { GeneratorEnded, type Pausable, sizeOfRequest, startPausable } from "../load/pausable.ts";
 import { endpointsOf, isPaused, type Plan, type Scenario } from "../plan/plan.ts";
 import { calibrate } from "./calibrate.ts";
-import { type Session, sizeKey } from "./session.ts";
+import { remark, type Session, sizeKey } from "./session.ts";
 import { solo } from "./solo.ts";
 import { askedAt } from "./targets/answers.ts";
 import type { Target } from "./targets/target.ts";
@@ -18,9 +18,9 @@ import { type Played, playWindow, type Turn } from "./turns.ts";
 export interface Player {
   readonly target: Target;
   readonly windowMs: number;
-  /** @param ms in place of windowMs */
+  /** @param ms in place of windowMs @throws GeneratorEnded */
   play(ms?: number): Promise<Played>;
-  /** Ends its generator. */
+  /** Ends its generator. @throws GeneratorEnded if it had ended without a result */
   end(): Promise<Seen>;
 }
 
@@ -132,14 +132,14 @@ async function endOf(
   generator: Pausable,
   connections: number,
 ): Promise<Omit<Seen, "restUsPerSecond">> {
-  const bytes = generator.sent();
+  const bytes = await generator.sent().catch(() => null);
   const output = JSON.parse(await generator.end());
   const isByK6 = isSequence(session.manifest.plan.workload, endpoint);
   const seen = isByK6 ? k6.toLoad(output) : fortio.toLoad(output, { connections: output.NumThreads });
   const { requests, errors, failed = {}, sockets, sentPerRequest } = seen;
   const key = sizeKey(target, endpoint);
   // With TLS, only the total of sent bytes tells the size of a request.
-  if (isEncrypted(target) && requests > 0 && Number.isFinite(bytes)) session.sizes.set(key, bytes / requests);
+  if (isEncrypted(target) && requests > 0 && bytes !== null) session.sizes.set(key, bytes / requests);
   if (sentPerRequest && !session.sizes.has(key)) session.sizes.set(key, sentPerRequest);
   // The generator itself closes a connection whose request failed.
   const closed = isByK6 ? 0 : Math.max(0, sockets - errors - connections);
@@ -221,7 +221,7 @@ async function answered(
 ): Promise<void> {
   const until = async (bytes: number, mostMs: number) => {
     const since = performance.now();
-    while (generator.sent() < bytes && performance.now() - since < mostMs && !signal.aborted) await sleep(5);
+    while ((await generator.sent()) < bytes && performance.now() - since < mostMs && !signal.aborted) await sleep(5);
     signal.throwIfAborted();
   };
   await until(size * FIRST_REQUESTS * connections, MOST_OPENING_MS);
@@ -243,6 +243,10 @@ export async function warmAt(session: Session, target: Target, endpoint: string,
   const generator = await startGenerator(session, target, endpoint, connections);
   try {
     await answered(session, generator, sizeAt(session, target, endpoint), { ...warming, connections });
+  } catch (error) {
+    if (session.signal.aborted || !(error instanceof GeneratorEnded)) throw error;
+    const about = `The warm-up of ${target.name} at ${endpoint} ended early: `;
+    remark(session, about, about + error.message);
   } finally {
     await generator.end().catch(() => {});
   }

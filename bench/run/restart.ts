@@ -9,6 +9,7 @@ import { mean } from "../judge/statistics.ts";
 import { errorOf } from "../judge/turns.ts";
 import { appendWindows, type Window } from "../keep/slices.ts";
 import { ask } from "../load/ask.ts";
+import { GeneratorEnded } from "../load/pausable.ts";
 import { endpointsOf, isPaused, orderOf, type Plan, type Scenario } from "../plan/plan.ts";
 import { randomOf } from "../plan/random.ts";
 import { type Game, type Player, type Seen, warmAll } from "./players.ts";
@@ -132,22 +133,25 @@ async function measureScenario(session: Session, at: At): Promise<void> {
   const now = (what: string) => session.progress.now(`restart ${restart} ${scenario.name}: ${what}`);
   const alive = session.up.filter(({ name }) => !hasFailed(session, at, name));
   const players: Player[] = [];
+  const lost: GeneratorEnded[] = [];
   let since = session.now();
   try {
     now("warm-up");
     for (const target of randomOf(plan.seed, restart).shuffle(alive)) {
-      const player = await attempt(session, { ...at, target }, session.player);
+      const player = await attempt(session, { ...at, target }, session.player, lost);
       if (player) players.push(player);
       if (session.now() - since > MOST_REST_MS && isPaused(plan, scenario)) {
         for (const one of players) await one.play();
         since = session.now();
       }
     }
+    // If none runs, no restart will have results.
+    if (players.length === 0 && lost[0]) throw lost[0];
     now("rounds");
     const played = await playRounds(session, at, players);
     await keepTurns(session, at, played);
     const sliced = slicedAs(session, scenario, played);
-    for (const { target } of isPaused(plan, scenario) ? players : []) {
+    for (const { target } of isPaused(plan, scenario) ? played.players : []) {
       if (!session.up.includes(target)) continue;
       now(`${target.name} without a pause`);
       await attempt(session, { restart, scenario: sliced, target }, solo);
@@ -189,16 +193,26 @@ const hasFailed = ({ slices }: Session, { restart, scenario: { endpoint, level }
       one.errors > MOST_ERRORS * one.requests,
   );
 
-/** @returns null if the target no longer answers; the run then leaves it out. @throws any other failure */
+/**
+ * @param lost gets the error of a generator that has ended
+ * @returns null if the target no longer answers, and the run leaves it out; or if its generator has ended, which is reported
+ * @throws any other failure
+ */
 async function attempt<T>(
   session: Session,
   game: Game,
   use: (session: Session, game: Game) => Promise<T>,
+  lost: GeneratorEnded[] = [],
 ): Promise<T | null> {
   try {
     return await use(session, game);
   } catch (error) {
-    if (session.signal.aborted || !(error instanceof UsageError) || !(await isGone(session, game))) throw error;
+    if (session.signal.aborted || !(error instanceof UsageError)) throw error;
+    if (await isGone(session, game)) return null;
+    if (!(error instanceof GeneratorEnded)) throw error;
+    lost.push(error);
+    const about = `${game.target.name} at ${game.scenario.name} in restart ${game.restart}: `;
+    remark(session, about, `${about}${error.message}; its windows from then on do not count`);
     return null;
   }
 }
@@ -239,14 +253,16 @@ const FIRST_PART = 0.25;
 const ENOUGH = 0.025;
 
 interface Rounds {
+  /** Those whose targets still answer. */
   readonly players: readonly Player[];
-  /** Of each round: target name -> its window. */
+  /** Of each round: target name -> its window, if its generator still ran. */
   readonly rounds: readonly ReadonlyMap<string, Played>[];
   /** Number of first rounds that do not count. */
   readonly first: number;
 }
 
-async function playRounds(session: Session, at: At, players: Player[]): Promise<Rounds> {
+async function playRounds(session: Session, at: At, all: readonly Player[]): Promise<Rounds> {
+  const players = [...all];
   const { plan } = session.manifest;
   const wanted = roundsFor(plan, at.scenario, players);
   const order = randomOf(plan.seed, 1_000 * at.restart + plan.scenarios.indexOf(at.scenario));
@@ -258,9 +274,9 @@ async function playRounds(session: Session, at: At, players: Player[]): Promise<
     rounds.length >= MOST_ROUNDS ||
     session.now() - since > MOST_TURNS * plan.amount.turnMs * players.length ||
     errorOf(costsOf(rounds.slice(first), players)) < ENOUGH;
-  while (rounds.length < wanted || !isEnough())
+  while (players.length > 0 && (rounds.length < wanted || !isEnough()))
     rounds.push(await playRound(session, at, order.shuffle(players), players));
-  return { players, rounds, first };
+  return { players: all.filter(({ target }) => session.up.includes(target)), rounds, first };
 }
 
 function roundsFor(plan: Plan, scenario: Scenario, players: readonly Player[]): number {
@@ -272,15 +288,15 @@ function roundsFor(plan: Plan, scenario: Scenario, players: readonly Player[]): 
 /** ln cost of each player, round by round, without rounds in which one is not known. By time if a player's CPU time is never known. */
 function costsOf(rounds: Rounds["rounds"], players: readonly Player[]): number[][] {
   const costs = players.map(({ target: { name } }) => {
-    const own = rounds.map((round) => round.get(name) as Played);
-    const field = own.some(({ cpuUs }) => cpuUs !== null) ? "cpuUs" : "seconds";
-    return own.map((played) => Math.log((played[field] ?? Number.NaN) / played.work));
+    const own = rounds.map((round) => round.get(name));
+    const field = own.some((played) => played && played.cpuUs !== null) ? "cpuUs" : "seconds";
+    return own.map((played) => Math.log((played?.[field] ?? Number.NaN) / (played?.work ?? 0)));
   });
   const isKnown = rounds.map((_, round) => costs.every((of) => Number.isFinite(of[round])));
   return costs.map((of) => of.filter((_, round) => isKnown[round]));
 }
 
-/** Plays one window of each player. Removes a player, with its windows, from `players` if its target no longer answers. */
+/** Plays one window of each player. Removes a player from `players` if its target no longer answers, or its generator has ended. */
 async function playRound(
   session: Session,
   at: At,
@@ -290,8 +306,9 @@ async function playRound(
   const round = new Map<string, Played>();
   for (const player of order) {
     session.signal.throwIfAborted();
-    const played = await player.play();
-    if (played.work === 0 && (await isGone(session, { ...at, target: player.target }))) {
+    const game = { ...at, target: player.target };
+    const played = await attempt(session, game, () => player.play());
+    if (played === null || (played.work === 0 && (await isGone(session, game)))) {
       players.splice(players.indexOf(player), 1);
       await player.end().catch(() => {});
     } else round.set(player.target.name, played);
@@ -310,23 +327,39 @@ async function remarkFailures(session: Session, game: Game, { requests, errors, 
   remark(session, about, `${about}${errors} of ${requests} requests failed${all && `: ${all}`}`);
 }
 
+/** Keeps what a generator saw in all its windows, and reports what is remarkable. */
+async function keepSeen(session: Session, game: Game, windowMs: number, seen: Seen): Promise<void> {
+  const { restart, scenario, target } = game;
+  const { closed, workPerRequest: _, ...counted } = seen;
+  if (seen.errors > 0) await remarkFailures(session, game, seen);
+  if (closed > 0) {
+    const about = `${target.name} closes its connections`;
+    const each = Math.max(1, Math.round(seen.requests / closed));
+    remark(session, about, `${about}, one in about ${each} requests; opening them again is part of what is measured`);
+  }
+  session.manifest.turns.push({ restart, scenario: scenario.name, name: target.name, windowMs, ...counted });
+}
+
 async function keepTurns(session: Session, at: At, { players, rounds, first }: Rounds): Promise<void> {
   const { manifest, results } = session;
   const all: Window[] = [];
   // All at once, because the last generator would lose its idle connections while it waits.
-  const ends = await Promise.all(players.map(async (player) => ({ ...player, seen: await player.end() })));
+  const ends = await Promise.all(
+    players.map(async ({ target, windowMs, end }) => {
+      return { target, windowMs, seen: await attempt(session, { ...at, target }, end) };
+    }),
+  );
   for (const { target, windowMs, seen } of ends) {
-    const { closed, workPerRequest, ...counted } = seen;
+    if (!session.up.includes(target)) continue;
     const common = { restart: at.restart, scenario: at.scenario.name, name: target.name };
-    if (seen.errors > 0) await remarkFailures(session, { ...at, target }, seen);
-    if (closed > 0) {
-      const about = `${target.name} closes its connections`;
-      const each = Math.max(1, Math.round(seen.requests / closed));
-      remark(session, about, `${about}, one in about ${each} requests; opening them again is part of what is measured`);
-    }
-    manifest.turns.push({ ...common, windowMs, ...counted });
+    if (seen) await keepSeen(session, { ...at, target }, windowMs, seen);
+    // Without its generator's result, a window can only be counted if the size of a request is known.
+    const workPerRequest = seen?.workPerRequest ?? session.sizes.get(sizeKey(target, at.scenario.endpoint));
+    if (workPerRequest === undefined) continue;
     for (const [n, round] of rounds.entries()) {
-      const { work, ...played } = round.get(target.name) as Played;
+      const window = round.get(target.name);
+      if (window === undefined) continue;
+      const { work, ...played } = window;
       const counts = Number(n >= first);
       all.push({ ...common, round: n + 1, counts, ...played, requests: work / workPerRequest });
       if (counts) manifest.seconds.loaded += played.seconds;

@@ -42,17 +42,17 @@ export interface Turn {
   readonly quietMs: number;
 }
 
-/** Loads a server for one window, and waits until it is idle. */
+/** Loads a server for one window, and waits until it is idle. @throws GeneratorEnded if the generator has ended, also during the window */
 export async function playWindow({ generator, clocks, tell, quietMs }: Turn, windowMs: number): Promise<Played> {
   const told = (await tell?.()) ?? null;
   const used = readClocks(clocks);
-  const sentBefore = generator.sent();
+  const sentBefore = await generator.sent();
   const since = performance.now();
   generator.go();
   await sleep(windowMs);
   await generator.pause();
   const until = await rested(clocks, quietMs, windowMs);
-  const work = generator.sent() - sentBefore;
+  const work = (await generator.sent()) - sentBefore;
   const all = used();
   const said = (await tell?.()) ?? null;
   return {

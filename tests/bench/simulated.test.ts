@@ -10,6 +10,7 @@ import { median } from "../../bench/judge/statistics.ts";
 import { analyse } from "../../bench/judge/tables.ts";
 import { manifestOf } from "../../bench/keep/manifest.ts";
 import { readSlices, readWindows } from "../../bench/keep/slices.ts";
+import { GeneratorEnded } from "../../bench/load/pausable.ts";
 import { atRates, makePlan, type Plan, unique } from "../../bench/plan/plan.ts";
 import { GATE_SECONDS, PAIR_ENDPOINTS, pairAmount } from "../../bench/plan/presets.ts";
 import { compareUntilDecided, measure } from "../../bench/run/measure.ts";
@@ -283,6 +284,57 @@ describe("a run", () => {
     await expect(failed()).rejects.toThrow("the real reason");
     const remarks = ["A clean-up failed: the container stays", "A clean-up failed: the database stays"];
     expect([session.manifest.remarks, session.engine, session.stores]).toEqual([remarks, null, null]);
+  });
+
+  describe("in which the generator of bun-hono ends", () => {
+    /** @param when the number of the window in restart 2 that fails; 0: it does not start */
+    const lost = async (when: number, hasResult: boolean) => {
+      const session = await simulate(planOf(THREE, ["/plain"]), newFile(), { cost: known, noise: NOISY });
+      session.sizes.set("bun-hono /plain", 1);
+      const ended = () => Promise.reject(new GeneratorEnded("it was killed"));
+      const player: Session["player"] = async (of, game) => {
+        const one = await session.player(of, game);
+        if (game.target.name !== "bun-hono" || game.restart !== 2) return one;
+        if (when === 0) return ended();
+        let windows = 0;
+        const play = () => (++windows >= when ? ended() : one.play());
+        return { ...one, play, end: () => (hasResult || windows < when ? one.end() : ended()) };
+      };
+      await measure({ ...session, player }, { seconds: 30 });
+      const own = session.windows.filter(({ name, restart }) => name === "bun-hono" && restart === 2);
+      return { session, own };
+    };
+    const text = "bun-hono at /plain in restart 2: it was killed; its windows from then on do not count";
+
+    test.each([
+      [5, false],
+      [5, true],
+      [1, false],
+      [0, false],
+    ])("in window %p keeps the windows before, and goes on", async (when, hasResult) => {
+      const { session, own } = await lost(when, hasResult);
+      const { manifest, windows, slices, results } = session;
+      expect(own.map(({ round, counts }) => [round, counts])).toEqual(
+        [1, 2, 3, 4].slice(0, Math.max(0, when - 1)).map((round) => [round, Number(round > 2)]),
+      );
+      expect([manifest.remarks, manifest.left]).toEqual([[text], []]);
+      expect(manifest.restarts).toBeGreaterThan(2);
+      expect(readWindows(results, manifest.run)).toHaveLength(windows.length);
+      const of = <Row extends { name: string; restart: number }>(rows: readonly Row[]) =>
+        new Set(rows.flatMap(({ name, restart }) => (name === "bun-hono" ? [restart] : []))).size;
+      expect([of(slices), of(manifest.turns)]).toEqual([
+        manifest.restarts - Number(when === 0),
+        manifest.restarts - Number(!hasResult),
+      ]);
+      const [table] = analyse(session, manifest);
+      if (when === 5) expect([table?.apart, table?.comparison?.restarts]).toEqual([[], manifest.restarts]);
+    });
+
+    test("with those of all others says why nothing can be measured", async () => {
+      const session = await simulate(planOf(THREE, ["/plain"]), newFile(), { cost: known, noise: NOISY });
+      const player = () => Promise.reject(new GeneratorEnded("it was killed"));
+      await expect(measure({ ...session, player }, { seconds: 30 })).rejects.toThrow("it was killed");
+    });
   });
 
   test("ends if no server is left", async () => {

@@ -3,9 +3,11 @@ import { expect, test } from "bun:test";
 import { layoutOf } from "../../bench/judge/turns.ts";
 import type { Window } from "../../bench/keep/slices.ts";
 import type { Load } from "../../bench/load/fortio.ts";
+import { GeneratorEnded, startPausable } from "../../bench/load/pausable.ts";
 import type { Target } from "../../bench/run/targets/target.ts";
 import { type Clocks, playWindow, readClocks } from "../../bench/run/turns.ts";
 import { watch } from "../../bench/run/usage.ts";
+import { needs, testIf, until } from "../harness.ts";
 
 /** Counts 100 bytes more each time. */
 function generator() {
@@ -14,7 +16,7 @@ function generator() {
     pid: 0,
     go() {},
     pause: async () => {},
-    sent: () => (sent += 100),
+    sent: async () => (sent += 100),
     end: async () => "",
   };
 }
@@ -35,6 +37,22 @@ test.each([
   const tell = async () => seen.shift() ?? null;
   const turn = { generator: generator(), clocks: null, tell, quietMs: 0 };
   expect(await playWindow(turn, 1)).toMatchObject({ work: 100, cpuUs });
+});
+
+testIf(...needs("linux"), "a window in which the generator is killed has no result, but a reason", async () => {
+  const generator = startPausable(["sh", "-c", "while :; do echo x >/dev/null; done"], "http://a", {});
+  const turn = { generator, clocks: null, tell: null, quietMs: 0 };
+  await until(async () => (await generator.sent()) > 1_000);
+  await generator.pause();
+  expect((await playWindow(turn, 5)).work).toBeGreaterThan(0);
+  const go = () => {
+    generator.go();
+    process.kill(generator.pid, "SIGKILL");
+  };
+  const reason = "http://a could not be loaded: its generator was ended by SIGKILL";
+  await expect(playWindow({ ...turn, generator: { ...generator, go } }, 5)).rejects.toThrow(reason);
+  await expect(playWindow(turn, 5)).rejects.toThrow(GeneratorEnded);
+  await expect(generator.end()).rejects.toThrow(reason);
 });
 
 test("CPU time is not known if the clock of a server falls, or cannot be read", async () => {
