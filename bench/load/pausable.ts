@@ -30,8 +30,10 @@ export function startPausable(command: readonly string[], url: string, options: 
   const send = (signal: NodeJS.Signals) => void (hasEnded || child.kill(signal));
   let output: Promise<string> | undefined;
   const whyEnded = ({ code, killedBy, stderr }: Ended) => {
-    const how = killedBy ? `was ended by ${killedBy}` : `ended with exit code ${code}`;
-    return new GeneratorEnded(`${url} could not be loaded: ${lastLine(stderr) || `its generator ${how}`}`);
+    const why = killedBy
+      ? `its generator was ended by ${killedBy}`
+      : lastLine(stderr) || `its generator ended with exit code ${code}`;
+    return new GeneratorEnded(`${url} could not be loaded: ${why}`);
   };
   const end = async () => {
     send("SIGINT"); // before SIGCONT, so that it sends nothing more

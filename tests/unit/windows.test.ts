@@ -40,7 +40,7 @@ test.each([
 });
 
 testIf(...needs("linux"), "a window in which the generator is killed has no result, but a reason", async () => {
-  const generator = startPausable(["sh", "-c", "while :; do echo x >/dev/null; done"], "http://a", {});
+  const generator = startPausable(["sh", "-c", "echo begun >&2; while :; do echo x >/dev/null; done"], "http://a", {});
   const turn = { generator, clocks: null, tell: null, quietMs: 0 };
   await until(async () => (await generator.sent()) > 1_000);
   await generator.pause();
