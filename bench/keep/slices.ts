@@ -1,6 +1,5 @@
 import { existsSync, statSync } from "node:fs";
 import { readBytes } from "../../shared/read-bytes.ts";
-import type { Level } from "../plan/plan.ts";
 import { findFile, runFile } from "./files.ts";
 import { appendRows, type Columns, type RowOf, readRows } from "./table.ts";
 
@@ -82,9 +81,8 @@ export const COLUMNS = {
   LockWaiters: ["lockWaiters", "number?"],
   IdleInTransaction: ["idleInTransaction", "number?"],
   Deadlocks: ["deadlocks", "number?"],
-  // Name of the scenario: the endpoint, with the load level if there are several.
+  // Name of the scenario: the endpoint, with the rate if there are several.
   Scenario: ["scenario", "text"],
-  Level: ["level", "text?"],
   Step: ["step", "text?"],
   // Only for servers of this project: the SERVER name, and choices other than the defaults.
   Server: ["server", "text?"],
@@ -95,9 +93,8 @@ export const COLUMNS = {
 } as const satisfies Columns;
 
 /** One server loaded alone, without a pause: one row of results/<run>.csv. */
-export interface Slice extends Omit<RowOf<typeof COLUMNS>, "kind" | "level" | "verdict"> {
+export interface Slice extends Omit<RowOf<typeof COLUMNS>, "kind" | "verdict"> {
   readonly kind: "closed" | "open";
-  readonly level: Level["unit"] | null;
   readonly verdict: Verdict;
 }
 

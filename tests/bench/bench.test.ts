@@ -230,7 +230,6 @@ describe("results.csv", () => {
     targetRate: null,
     verdict: "invalid",
     scenario: "/plain",
-    level: null,
     step: null,
     server: null,
     chosenDriver: null,

@@ -88,7 +88,7 @@ function sliceOf({ name, server, us }: Server, endpoint: string) {
   const goodput = 1e6 / us;
   const averageMs = (CONNECTIONS / goodput) * 1e3;
   return {
-    ...({ name, endpoint, scenario: endpoint, step: null, level: null, kind: "closed", targetRate: null } as const),
+    ...({ name, endpoint, scenario: endpoint, step: null, kind: "closed", targetRate: null } as const),
     ...{
       requests: 1_000,
       errors: 0,
