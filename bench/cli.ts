@@ -163,7 +163,6 @@ const program = withOptions(new Command("./bench.sh"), ENDPOINTS)
     (await import("./commands/run.ts")).run(urls, options, interrupted.signal),
   );
 const compareCommand = withOptions(program.command("compare"), PAIR_ENDPOINTS)
-  .alias("duet")
   .description("compares two servers, or two commits of an app, until it can tell which needs less CPU time")
   .argument("[servers...]", "two servers: of the matrix, an app named by --start, or a URL")
   .addOption(workloadOption(Object.keys(WORKLOADS)))
