@@ -223,7 +223,7 @@ program
   .description("shows the newest run, or another one")
   .argument(
     "[files...]",
-    "results of ./bench.sh, or of other tools in six columns",
+    "results of ./bench.sh",
     (text: string, before: string[]) => [...(before === DEFAULT_FILES ? [] : before), path(text)],
     DEFAULT_FILES,
   )

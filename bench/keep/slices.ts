@@ -1,5 +1,3 @@
-import { existsSync, statSync } from "node:fs";
-import { readBytes } from "../../shared/read-bytes.ts";
 import { findFile, runFile } from "./files.ts";
 import { appendRows, type Columns, type RowOf, readRows } from "./table.ts";
 
@@ -140,17 +138,3 @@ export function readWindows(results: string, run: string): Window[] {
   const file = findFile(results, run, "windows.csv");
   return file === null ? [] : readRows(file, WINDOW_COLUMNS);
 }
-
-/** Columns of results files by other tools: the first six of ours. */
-export const PLAIN_COLUMNS = Object.keys(COLUMNS).slice(0, 6);
-/** A row with these columns only. */
-export type PlainRow = Pick<Slice, "name" | "endpoint" | "requests" | "errors" | "averageMs" | "goodput">;
-
-/** Whether a file has the first six columns and no others. */
-export const isPlain = (file: string): boolean =>
-  existsSync(file) &&
-  statSync(file).isFile() &&
-  String(readBytes(file, 0, 1_000)).split(/\r?\n/)[0] === PLAIN_COLUMNS.join();
-
-export const readPlain = (file: string): PlainRow[] =>
-  readRows(file, Object.fromEntries(Object.entries(COLUMNS).slice(0, 6)));

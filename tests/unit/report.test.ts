@@ -566,18 +566,11 @@ describe("every row of every committed table, and of a run of known truth", () =
   });
 });
 
-test("results of another tool get an error that says what the file is", async () => {
-  const { code, output } = await finish(["./bench.sh", "report", "tests/fixtures/six-columns.csv"]);
-  expect(code).toBe(0);
-  expect(output).toContain("in every row requests/s × latency is about 9");
-  expect(output).toContain("the network was measured, not the servers");
-  expect(output).toMatch(/bun-elysia.*: \/plain came out slower than an endpoint that also reads the database/);
-  expect(output).toContain("nothing can be ranked");
-});
-
 describe("a mistake prints one line, and changes nothing", () => {
   const kept = newFile();
   keep(kept, run);
+  const OTHER = newFile();
+  writeWhole(OTHER, "Name,Endpoint,Requests,Error Count,AvgMs,QPS\nbun-raw,/plain,9,0,1,9\n");
   const whole = readText(runFile(kept, run.manifest.run, "csv"));
   const lines = whole.split("\n");
   const edit = (line: number, column: number, text: string) => {
@@ -607,7 +600,10 @@ describe("a mistake prints one line, and changes nothing", () => {
     [[kept, "--run", "never"], 'there is no run "never": choose from '],
     [[kept, "--compare", "never", "ever"], '--compare: no run "never": choose from 2026-01-01T00:00:00.000Z'],
     [["--compare", "one"], "--compare takes two runs, not 1"],
-    [["tests/fixtures/six-columns.csv", "--html", "x.html"], "--html requires one results file"],
+    [[OTHER], `"${OTHER}" does not come from ./bench.sh: give a file that --results wrote, e.g. results.csv\n`],
+    [["package.json"], '"package.json" does not come from ./bench.sh'],
+    [[OTHER, "--html", "x.html"], "does not come from ./bench.sh"],
+    [[kept, kept, "--html", "x.html"], "--html requires one results file, not 2"],
   ])("report %j", async (args, problem) => {
     const { code, output } = await finish(["./bench.sh", "report", ...args]);
     expect([code, output]).toEqual([1, expect.stringContaining(problem)]);
