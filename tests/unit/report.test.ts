@@ -178,7 +178,7 @@ test("runs are shown side by side with their machines", () => {
   expect(page).toMatch(
     /\n\| CPU time per request +\| 2 × Some CPU \(6\/1\), 2026-01-01 00:00 +\| .*, 2026-02-02 00:00 +\|\n/,
   );
-  expect(page).toContain("\n- Speed: system call 80 ns, ");
+  expect(page).toContain("\n- Speed: loopback round trip 9.0 µs, load from memory 90 ns\n");
   expect(page).toMatch(/\n\| better-sqlite3 vs bun:sqlite on Bun +\| \d\d % more \(1\/1\) +\| /);
 });
 
@@ -333,12 +333,12 @@ describe("two runs", () => {
         environment: { ...manifest.environment, commit: "7654321" },
         fingerprints: manifest.fingerprints.map((one) => ({
           ...{ ...one, together: one.together + 1 },
-          speed: { ...one.speed, syscallNs: one.speed.syscallNs * 2 },
+          speed: { ...one.speed, memoryNs: one.speed.memoryNs * 2 },
         })),
       },
     });
     const [, machines, servers] = comparison(run, other).split("\n");
-    for (const part of ["model 1 → 999", "→ L2 1 KiB", "system call × 2.00", "beside the same loop"])
+    for (const part of ["model 1 → 999", "→ L2 1 KiB", "load from memory × 2.00", "beside the same loop"])
       expect(machines).toContain(part);
     expect(servers).toBe("The servers may differ: commit 1234567 → 7654321.");
     expect(machineLines(other.manifest, other.slices).map(plain)).toContainEqual(
