@@ -147,14 +147,6 @@ const program = withOptions(new Command("./bench.sh"), ENDPOINTS)
     "fixed requests/s, evenly spaced even if answers are late; one table for each rate",
     (text: string) => list(text).map(number(1, 10_000_000, false)),
   )
-  .option("--load <list>", "rates as shares of the slowest server's maximum, e.g. 10%,50%,80%", (text: string) =>
-    list(text).map(share),
-  )
-  .option(
-    "--ladder <list>",
-    "numbers of connections, one table for each, e.g. 100,1000,10000; a server that fails 1 % of requests gets no more connections",
-    (text: string) => list(text).map(number(1, 10_000, true)),
-  )
   .option("--idle", "instead measure start-up time, memory of idle connections and idle CPU time")
   .option("--slo <promise>", "find the highest rate that keeps a promise like p99<50ms", parseSlo)
   .option("--name <name>", "name of the server at a URL, if GET / does not give it; a list for several", (text) =>
@@ -171,7 +163,6 @@ const program = withOptions(new Command("./bench.sh"), ENDPOINTS)
     (await import("./commands/run.ts")).run(urls, options, interrupted.signal),
   );
 const compareCommand = withOptions(program.command("compare"), PAIR_ENDPOINTS)
-  .alias("duet")
   .description("compares two servers, or two commits of an app, until it can tell which needs less CPU time")
   .argument("[servers...]", "two servers: of the matrix, an app named by --start, or a URL")
   .addOption(workloadOption(Object.keys(WORKLOADS)))
@@ -232,7 +223,7 @@ program
   .description("shows the newest run, or another one")
   .argument(
     "[files...]",
-    "results of ./bench.sh, or of other tools in six columns",
+    "results of ./bench.sh",
     (text: string, before: string[]) => [...(before === DEFAULT_FILES ? [] : before), path(text)],
     DEFAULT_FILES,
   )

@@ -126,8 +126,7 @@ function choicesIn({ endpoints }: Report, of: Factor) {
 export function picture({ run, endpoints }: Report): string {
   const endpoint = endpointOr(endpoints, TYPICAL);
   const { document } = new Window();
-  const names = new Set(endpoint.rows.map(({ name }) => name));
-  const svg = draw(intervals(endpoint), names, { width: 760, document: document as unknown as Document });
+  const svg = draw(intervals(endpoint), { width: 760, document: document as unknown as Document });
   const css = readFileSync(join(import.meta.dirname, "../bench/tell/page/style.css"), "utf8");
   const style = document.createElement("style");
   style.textContent = /:root \{[^}]*\}/.exec(css)?.[0] ?? "";

@@ -2,10 +2,9 @@
 import { UsageError } from "../../shared/errors.ts";
 import { write } from "../keep/files.ts";
 import { manifestOf } from "../keep/manifest.ts";
-import { isPlain, readPlain, readSlices, readWindows } from "../keep/slices.ts";
+import { readSlices, readWindows } from "../keep/slices.ts";
 import { comparison, type Run } from "../tell/compare.ts";
 import { markdown, summary, terminal } from "../tell/draw.ts";
-import { foreign } from "../tell/foreign.ts";
 import { historyLines, historyPage, readHistory } from "../tell/history.ts";
 import { html } from "../tell/html.ts";
 import { machineNameOf } from "../tell/machine.ts";
@@ -29,16 +28,13 @@ export async function showReport(files: readonly string[], options: ReportOption
   if (options.list) return console.log(files.map(listOf).join("\n"));
   if (options.html === undefined) {
     const shown = files.map((file) => {
-      if (isPlain(file)) return foreign(file, readPlain(file));
       const report = readReport(file, run);
       return options.markdown ? markdown(report) : show(report, options.details);
     });
     return console.log(shown.join("\n\n"));
   }
   const [file = ""] = files;
-  if (files.length > 1 || isPlain(file)) {
-    throw new UsageError("--html requires one results file, written by ./bench.sh");
-  }
+  if (files.length > 1) throw new UsageError(`--html requires one results file, not ${files.length}`);
   await writePage(readReport(file, run), options.html);
 }
 

@@ -6,10 +6,10 @@ import { SERVERS, type TargetSpec } from "../ask/targets.ts";
 import { addressOf } from "../host/engine.ts";
 import { RESULTS, runFile } from "../keep/files.ts";
 import { appendResults } from "../keep/results.ts";
-import { atRates, endpointsOf, makePlan, onLadder, type Plan, unique } from "../plan/plan.ts";
+import { atRates, endpointsOf, makePlan, type Plan, unique } from "../plan/plan.ts";
 import { PRESETS, type Preset } from "../plan/presets.ts";
 import type { Slo } from "../plan/slo.ts";
-import { capacitySeconds, commonCapacity, measureCapacity } from "../run/capacity.ts";
+import { capacitySeconds, measureCapacity } from "../run/capacity.ts";
 import { type Idle, idleOf } from "../run/idle.ts";
 import { measure } from "../run/measure.ts";
 import { withTargets } from "../run/restart.ts";
@@ -44,8 +44,6 @@ export interface RunOptions extends AppOptions, RequestOptions {
   readonly seconds?: number;
   readonly idle?: true;
   readonly rate?: number[];
-  readonly load?: number[];
-  readonly ladder?: number[];
   readonly slo?: Slo;
   readonly name?: string[];
   readonly machineName?: string;
@@ -62,10 +60,9 @@ export async function run(urls: readonly string[], options: RunOptions, signal: 
     await using session = resumeSession(resume, results, signal, progressOf);
     return await finish(session, options);
   }
-  const planned = await planOf(urls, options, signal);
-  if (planned.targets.some((spec) => spec.kind === "local" && spec.env.POSTGRES_POOLER)) needPgbouncer();
-  if (!dryRun) await prepare(planned, results, signal);
-  const plan = await atAll(planned, options, signal);
+  const plan = await planOf(urls, options, signal);
+  if (plan.targets.some((spec) => spec.kind === "local" && spec.env.POSTGRES_POOLER)) needPgbouncer();
+  if (!dryRun) await prepare(plan, results, signal);
   if (dryRun) return console.log([describe(plan, coresFor(plan)), ...targetLines(plan)].join("\n"));
   await using session = await newSession(plan, results, progressOf(plan, slo), signal, machineName);
   const running = plan.targets.filter(({ kind }) => kind === "url");
@@ -85,7 +82,7 @@ export async function planOf(urls: readonly string[], options: RunOptions, signa
   const asked = await askedOf(options);
   for (const note of asked.notes) console.error(note);
   const engine = await engineOf(options, signal);
-  const plan = makePlan(
+  const made = makePlan(
     {
       ...options,
       ...asked,
@@ -102,6 +99,7 @@ export async function planOf(urls: readonly string[], options: RunOptions, signa
     },
     SERVERS,
   );
+  const plan = rates.length > 1 ? atRates(made, rates) : made;
   return dryRun
     ? plan
     : { ...plan, targets: unique(await Promise.all(plan.targets.map((spec) => named(spec, signal)))) };
@@ -110,23 +108,6 @@ export async function planOf(urls: readonly string[], options: RunOptions, signa
 /** Asks a running server for its name, unless one is given. */
 const named = async (spec: TargetSpec, signal: AbortSignal): Promise<TargetSpec> =>
   spec.kind === "url" && URL.canParse(spec.name) ? { ...spec, name: await nameAt(spec, signal) } : spec;
-
-/** @returns the plan at all load levels, if several are given */
-async function atAll(
-  plan: Plan,
-  { results, dryRun, ladder, seconds, rate: rates = [], load: parts }: RunOptions,
-  signal: AbortSignal,
-): Promise<Plan> {
-  if (ladder && (parts || rates.length > 0)) throw new UsageError("--ladder, --load and --rate: give one of them");
-  if (ladder) return onLadder(plan, ladder, seconds);
-  if (parts && rates.length > 0) throw new UsageError("--load and --rate: give one of them");
-  if (rates.length > 1) return atRates(plan, () => rates);
-  if (!parts || dryRun) return plan;
-  await using session = await newSession(plan, results, progressOf(plan), signal);
-  const capacity = await commonCapacity(session);
-  const rateOf = (endpoint: string, part: number) => Number((part * (capacity.get(endpoint) ?? 0)).toPrecision(3));
-  return atRates(plan, (endpoint) => parts.map((part) => rateOf(endpoint, part)));
-}
 
 /** @throws UsageError for options of containers without --docker. */
 async function engineOf({ docker, image, cpuset, memory, readOnly }: RunOptions, signal: AbortSignal) {

@@ -2,7 +2,6 @@ import { ENDPOINTS, SEQUENCE, TRANSACTION } from "../ask/endpoints.ts";
 import type { Calibration, Manifest, Turns } from "../keep/manifest.ts";
 import type { Slice, Verdict, Window } from "../keep/slices.ts";
 import { percentile } from "../load/histogram.ts";
-import type { Level } from "../plan/plan.ts";
 import { type Comparison, compare, type Interval, mean, pooledMeans, type Standing } from "./statistics.ts";
 import { changesIn, costOf, type Layout, layoutOf, levelsOf, rateOf } from "./turns.ts";
 import { explain, explainFlaw, flawOf, isFailing, UNRANKED } from "./verdict.ts";
@@ -49,12 +48,12 @@ export interface Row
 export interface Table {
   /** The scenario's name. */
   readonly endpoint: string;
-  /** The endpoint without its load level. */
+  /** The endpoint without its rate. */
   readonly base: string;
   /** How the slices were loaded: `open` at a fixed rate. */
   readonly load: "closed" | "open";
-  /** The load level, if the endpoint has several. */
-  readonly level: Level | null;
+  /** Requests per second, if the endpoint has several fixed rates. */
+  readonly rate: number | null;
   /** Name of the step, if this table is for one step of a sequence. */
   readonly step: string | null;
   /** What is compared: CPU time per request, or requests/s if the CPU time of a target is unknown. */
@@ -96,13 +95,10 @@ export function analyse({ slices, windows }: Measurements, context: Context): Ta
         place(ENDPOINTS, a.endpoint) - place(ENDPOINTS, b.endpoint) ||
         compareText(a.endpoint, b.endpoint) ||
         compareText(a.step ?? "", b.step ?? "") ||
-        (levelAt(a)?.value ?? 0) - (levelAt(b)?.value ?? 0),
+        (a.targetRate ?? 0) - (b.targetRate ?? 0),
     )
     .map(({ name, group }) => tableOf(name, group, windows, context));
 }
-
-const levelAt = ({ level, targetRate, connections }: Slice): Level | null =>
-  level === null ? null : { unit: level, value: level === "connections" ? connections : (targetRate ?? 0) };
 
 function tableOf(name: string, slices: readonly Slice[], all: readonly Window[], context: Context): Table {
   const [first] = slices as [Slice];
@@ -127,7 +123,7 @@ function tableOf(name: string, slices: readonly Slice[], all: readonly Window[],
     endpoint: name,
     base: first.endpoint,
     step: first.step,
-    level: levelAt(first),
+    rate: first.scenario === first.endpoint ? null : first.targetRate,
     load: first.kind,
     by: isByCpu ? "cpu" : "rate",
     comparison,

@@ -1,5 +1,5 @@
 /** Files of runs: results.csv, and beside it a folder of the same name with three files per run. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { zstdDecompressSync } from "node:zlib";
 import { UsageError } from "../../shared/errors.ts";
@@ -33,7 +33,8 @@ export function findFile(results: string, run: string, kind: Kind): string | nul
 
 /** All runs, oldest first. */
 export function runsIn(results: string): string[] {
-  const names = foldersOf(results).flatMap((folder) => (existsSync(folder) ? readdirSync(folder) : []));
+  const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory();
+  const names = foldersOf(results).flatMap((folder) => (isFolder(folder) ? readdirSync(folder) : []));
   const runs = names.flatMap((name) => /^(.*)(?<!\.windows)\.csv(?:\.zst)?$/.exec(name)?.[1] ?? []);
   return [...new Set(runs)].sort().map((run) => run.replace(/T(\d\d)(\d\d)(\d\d)/, "T$1:$2:$3"));
 }

@@ -1,5 +1,5 @@
 /** results.csv: a summary with one row per run, server and endpoint. */
-import { closeSync, openSync, readFileSync } from "node:fs";
+import { closeSync, openSync, readFileSync, statSync } from "node:fs";
 import { parse } from "csv-parse/sync";
 import { stringify } from "csv-stringify/sync";
 import { lock } from "proper-lockfile";
@@ -50,6 +50,14 @@ export function checkResults(file: string): void {
       `"${file}" has no commas in its first line: save it with commas, or choose another with --results`,
     );
   throw new UsageError(`"${file}" has other columns: move it away, or choose another with --results`);
+}
+
+/** Whether there is a file that begins with anything but the columns of results.csv. */
+export function isOther(file: string): boolean {
+  if (!statSync(file, { throwIfNoEntry: false })?.isFile()) return false;
+  // A spreadsheet may have added a byte order mark and quotes.
+  const head = String(readBytes(file, 0, 4 * Buffer.byteLength(HEADER))).replaceAll(/["\uFEFF]/g, "");
+  return head !== "" && !head.startsWith(RESULT_COLUMNS.join());
 }
 
 /** Appends the rows of a run and removes its older ones. The file is locked and replaced as a whole, because other runs may append too. */

@@ -1,6 +1,3 @@
-import { existsSync, statSync } from "node:fs";
-import { readBytes } from "../../shared/read-bytes.ts";
-import type { Level } from "../plan/plan.ts";
 import { findFile, runFile } from "./files.ts";
 import { appendRows, type Columns, type RowOf, readRows } from "./table.ts";
 
@@ -82,9 +79,8 @@ export const COLUMNS = {
   LockWaiters: ["lockWaiters", "number?"],
   IdleInTransaction: ["idleInTransaction", "number?"],
   Deadlocks: ["deadlocks", "number?"],
-  // Name of the scenario: the endpoint, with the load level if there are several.
+  // Name of the scenario: the endpoint, with the rate if there are several.
   Scenario: ["scenario", "text"],
-  Level: ["level", "text?"],
   Step: ["step", "text?"],
   // Only for servers of this project: the SERVER name, and choices other than the defaults.
   Server: ["server", "text?"],
@@ -95,9 +91,8 @@ export const COLUMNS = {
 } as const satisfies Columns;
 
 /** One server loaded alone, without a pause: one row of results/<run>.csv. */
-export interface Slice extends Omit<RowOf<typeof COLUMNS>, "kind" | "level" | "verdict"> {
+export interface Slice extends Omit<RowOf<typeof COLUMNS>, "kind" | "verdict"> {
   readonly kind: "closed" | "open";
-  readonly level: Level["unit"] | null;
   readonly verdict: Verdict;
 }
 
@@ -143,17 +138,3 @@ export function readWindows(results: string, run: string): Window[] {
   const file = findFile(results, run, "windows.csv");
   return file === null ? [] : readRows(file, WINDOW_COLUMNS);
 }
-
-/** Columns of results files by other tools: the first six of ours. */
-export const PLAIN_COLUMNS = Object.keys(COLUMNS).slice(0, 6);
-/** A row with these columns only. */
-export type PlainRow = Pick<Slice, "name" | "endpoint" | "requests" | "errors" | "averageMs" | "goodput">;
-
-/** Whether a file has the first six columns and no others. */
-export const isPlain = (file: string): boolean =>
-  existsSync(file) &&
-  statSync(file).isFile() &&
-  String(readBytes(file, 0, 1_000)).split(/\r?\n/)[0] === PLAIN_COLUMNS.join();
-
-export const readPlain = (file: string): PlainRow[] =>
-  readRows(file, Object.fromEntries(Object.entries(COLUMNS).slice(0, 6)));

@@ -8,22 +8,14 @@ import type { Requests } from "../load/request.ts";
 import { AGENTS_SECONDS, type Amount, amountOf, FEW, type Preset } from "./presets.ts";
 import { randomOf } from "./random.ts";
 
-/** Requests per second, or connections. */
-export interface Level {
-  readonly unit: "requests/s" | "connections";
-  readonly value: number;
-}
-
 /** One way to load one endpoint: one table of a report. */
 export interface Scenario {
-  /** The endpoint, with the load level if there are several. */
+  /** The endpoint, with the rate if there are several. */
   readonly name: string;
   readonly endpoint: string;
   readonly connections: number;
   /** Requests/s; null for a closed loop. */
   readonly rate: number | null;
-  /** The load level; null if the endpoint has only one. */
-  readonly level: Level | null;
 }
 
 export interface Plan {
@@ -143,7 +135,6 @@ export function makePlan(options: Options, servers: readonly string[]): Plan {
       endpoint,
       connections,
       rate: options.rate ?? null,
-      level: null,
     })),
     ...(requests && { requests }),
     ...(live && { live }),
@@ -207,48 +198,23 @@ export function unique(specs: readonly TargetSpec[]): TargetSpec[] {
 /** Minimum slice at a fixed rate, long enough to measure the cost at a low rate. */
 const AT_RATE_SECONDS = 1;
 
-/** The same plan with each of its endpoints at each rate. @param ratesOf requests per second */
-export const atRates = (plan: Plan, ratesOf: (endpoint: string) => readonly number[]): Plan =>
-  atLevels(plan, Math.max(plan.amount.soloSeconds, AT_RATE_SECONDS), (scenario) =>
-    ratesOf(scenario.endpoint).map((rate) => ({
-      ...scenario,
-      name: `${scenario.endpoint} at ${rate}/s`,
-      rate,
-      level: { unit: "requests/s", value: rate },
-    })),
-  );
-
-/** Slices of a ladder, long enough that most servers answer each of 10,000 connections several times. */
-const RUNG_SECONDS = 5;
-
-/** The same plan with each of its endpoints with each number of connections. @param soloSeconds length of each slice */
-export const onLadder = (plan: Plan, rungs: readonly number[], soloSeconds = RUNG_SECONDS): Plan =>
-  atLevels(plan, soloSeconds, (scenario) =>
-    rungs.map((connections) => ({
-      ...scenario,
-      name: `${scenario.endpoint} with ${connections} connections`,
-      connections,
-      level: { unit: "connections", value: connections },
-    })),
-  );
-
-const atLevels = (plan: Plan, soloSeconds: number, of: (scenario: Scenario) => Scenario[]): Plan => ({
+/** The same plan with each of its endpoints at each rate. @param rates requests per second */
+export const atRates = (plan: Plan, rates: readonly number[]): Plan => ({
   ...plan,
-  scenarios: plan.scenarios.flatMap(of),
-  amount: { ...plan.amount, soloSeconds },
+  scenarios: plan.scenarios.flatMap((scenario) =>
+    rates.map((rate) => ({ ...scenario, name: `${scenario.endpoint} at ${rate}/s`, rate })),
+  ),
+  amount: { ...plan.amount, soloSeconds: Math.max(plan.amount.soloSeconds, AT_RATE_SECONDS) },
 });
 
 /** Whether generators are paused between windows; if not, a generator is started for each window and runs to its end. */
-export const isPaused = ({ agents }: Pick<Plan, "agents">, { rate, level }: Scenario): boolean =>
-  agents.length === 0 && rate === null && level === null;
+export const isPaused = ({ agents }: Pick<Plan, "agents">, { rate }: Scenario): boolean =>
+  agents.length === 0 && rate === null;
 
 export const endpointsOf = ({ scenarios }: Pick<Plan, "scenarios">): string[] => [
   ...new Set(scenarios.map(({ endpoint }) => endpoint)),
 ];
 
-/** Scenarios in the order of one restart: random, the same for the same seed, but with rising numbers of connections on a ladder. */
-export function orderOf(plan: Pick<Plan, "seed">, restart: number, scenarios: readonly Scenario[]): Scenario[] {
-  const shuffled = randomOf(plan.seed, restart).shuffle(scenarios);
-  return shuffled.toSorted((a, b) => rungOf(a) - rungOf(b));
-}
-const rungOf = ({ level }: Scenario) => (level?.unit === "connections" ? level.value : 0);
+/** Scenarios in the order of one restart: random, the same for the same seed. */
+export const orderOf = (plan: Pick<Plan, "seed">, restart: number, scenarios: readonly Scenario[]): Scenario[] =>
+  randomOf(plan.seed, restart).shuffle(scenarios);

@@ -2,7 +2,7 @@
 import { type Bracket, capacityOf, STARTS, searchCapacity, type Trial } from "../judge/capacity.ts";
 import type { Capacity } from "../keep/manifest.ts";
 import type { Slice } from "../keep/slices.ts";
-import { endpointsOf, type Plan, type Scenario } from "../plan/plan.ts";
+import type { Plan, Scenario } from "../plan/plan.ts";
 import type { Slo } from "../plan/slo.ts";
 import { calibrate } from "./calibrate.ts";
 import type { Game } from "./players.ts";
@@ -10,31 +10,6 @@ import { lookAtMachine, withTargets } from "./restart.ts";
 import type { Session } from "./session.ts";
 import { solo } from "./solo.ts";
 import type { Target } from "./targets/target.ts";
-
-/** Length of one try at a server's throughput. The highest of LOOKS tries counts, because other work on the CPU lowers the rest. */
-const LOOK_SECONDS = 0.5;
-const LOOKS = 3;
-
-/** @returns endpoint -> requests/s that all targets can answer: the throughput of the slowest one, loaded alone and warm. */
-export async function commonCapacity(session: Session): Promise<Map<string, number>> {
-  const { plan } = session.manifest;
-  const least = new Map<string, number>();
-  await withTargets(session, plan.targets, async (targets) => {
-    for (const target of targets) {
-      for (const endpoint of endpointsOf(plan)) {
-        session.progress.now(`${target.name}: throughput`);
-        await warm(session, target, endpoint);
-        let most = 0;
-        for (let look = 0; look < LOOKS; look++) {
-          const options = { connections: plan.connections, seconds: LOOK_SECONDS };
-          most = Math.max(most, (await session.load(target, endpoint, options)).goodput);
-        }
-        least.set(endpoint, Math.min(most, least.get(endpoint) ?? Number.POSITIVE_INFINITY));
-      }
-    }
-  });
-  return least;
-}
 
 /** Length of one attempt of the search: enough that an overload of 1 % builds a queue longer than the latency limit. */
 const attemptSeconds = ({ limitMs }: Slo) => Math.min(10, Math.max(2, limitMs / 10));

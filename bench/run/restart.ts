@@ -131,13 +131,12 @@ async function measureScenario(session: Session, at: At): Promise<void> {
   const { restart, scenario } = at;
   const { plan } = session.manifest;
   const now = (what: string) => session.progress.now(`restart ${restart} ${scenario.name}: ${what}`);
-  const alive = session.up.filter(({ name }) => !hasFailed(session, at, name));
   const players: Player[] = [];
   const lost: GeneratorEnded[] = [];
   let since = session.now();
   try {
     now("warm-up");
-    for (const target of randomOf(plan.seed, restart).shuffle(alive)) {
+    for (const target of randomOf(plan.seed, restart).shuffle(session.up)) {
       const player = await attempt(session, { ...at, target }, session.player, lost);
       if (player) players.push(player);
       if (session.now() - since > MOST_REST_MS && isPaused(plan, scenario)) {
@@ -177,21 +176,6 @@ function slicedAs({ manifest: { plan }, rates, sizes }: Session, scenario: Scena
   rates.set(scenario.name, rate);
   return { ...scenario, rate };
 }
-
-/** A server that fails a larger share of its requests skips the higher connection counts. */
-const MOST_ERRORS = 0.01;
-
-/** Whether a target failed with fewer connections in the same restart. */
-const hasFailed = ({ slices }: Session, { restart, scenario: { endpoint, level } }: At, name: string): boolean =>
-  level?.unit === "connections" &&
-  slices.some(
-    (one) =>
-      one.name === name &&
-      one.restart === restart &&
-      one.endpoint === endpoint &&
-      one.connections < level.value &&
-      one.errors > MOST_ERRORS * one.requests,
-  );
 
 /**
  * @param lost gets the error of a generator that has ended

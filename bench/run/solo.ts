@@ -147,7 +147,6 @@ function sliceOf({ manifest, slices }: Session, game: Game, { load, usage, taken
     endpoint: scenario.endpoint,
     scenario: scenario.name,
     step: null,
-    level: scenario.level?.unit ?? null,
     kind: scenario.rate === null ? ("closed" as const) : ("open" as const),
     targetRate: scenario.rate,
     lockWaiters: null,

@@ -91,27 +91,26 @@ function effect(name: string, endpoints: readonly Endpoint[]): Chart {
   return { kind: "effect", caption: name, endpoint: null, title: `CPU time per request of ${name}`, ...axes, series };
 }
 
-const BY_LOAD: Readonly<Record<string, (row: Server) => Interval | null>> = {
+const BY_RATE: Readonly<Record<string, (row: Server) => Interval | null>> = {
   "CPU µs per request": ({ cpuUsPerRequest }) => cpuUsPerRequest,
-  "requests per second": ({ goodput }) => goodput,
   "p99, ms": ({ latencyMs }) => latencyMs[99],
 };
 
-/** @param endpoints one endpoint at several loads */
-function overLoad(y: keyof typeof BY_LOAD, unit: string, endpoints: readonly Endpoint[]): Chart {
-  const seen = endpoints.flatMap(({ rows, level }) => rows.map((row) => ({ row, x: level?.value ?? 0 })));
+/** @param endpoints one endpoint at several rates */
+function overRates(y: keyof typeof BY_RATE, endpoints: readonly Endpoint[]): Chart {
+  const seen = endpoints.flatMap(({ rows, rate }) => rows.map((row) => ({ row, x: rate ?? 0 })));
   const series = [...Map.groupBy(seen, ({ row }) => row.name).values()].flatMap((of) => {
     const points = of.flatMap(({ row, x }) => {
-      const value = BY_LOAD[y]?.(row);
+      const value = BY_RATE[y]?.(row);
       if (!value) return [];
-      const title = `${row.name} at ${x} ${unit}: ${value.estimate.toPrecision(3)}`;
+      const title = `${row.name} at ${x} requests/s: ${value.estimate.toPrecision(3)}`;
       return [{ x, y: value.estimate, ...range(value), title }];
     });
     return of.slice(0, 1).map(({ row }) => seriesOf(row, points));
   });
   const base = endpoints[0]?.base;
-  const title = `${y} over ${unit} at ${base}`;
-  const axes = { x: unit, y, scale: unit === "connections" ? "log" : "linear" } as const;
+  const title = `${y} over requests/s at ${base}`;
+  const axes = { x: "requests/s", y, scale: "linear" } as const;
   return { kind: "load", caption: `${base}: ${y}`, endpoint: null, title, ...axes, series };
 }
 
@@ -124,11 +123,8 @@ export function viewsOf(endpoints: readonly Endpoint[]) {
       return cpu ? ratio(cpu) : "-";
     }),
   ]);
-  const leveled = endpoints.filter(({ level }) => level !== null);
-  const loads = [...Map.groupBy(leveled, ({ base }) => base).values()];
-  const isLadder = loads.some(([one]) => one?.level?.unit === "connections");
-  const shown = isLadder ? ["requests per second", "p99, ms"] : ["CPU µs per request", "p99, ms"];
-  const unit = isLadder ? "connections" : "requests/s";
+  const atRates = endpoints.filter(({ rate }) => rate !== null);
+  const loads = [...Map.groupBy(atRates, ({ base }) => base).values()];
   const views = [
     {
       id: "cpu",
@@ -152,10 +148,8 @@ export function viewsOf(endpoints: readonly Endpoint[]) {
     {
       id: "load",
       title: "Over load",
-      text: isLadder
-        ? "Each server alone, with more and more connections, each of which waits for its answer."
-        : "Each server alone, at several fixed rates. A server that costs more per request at a low rate may cost less at a high one.",
-      charts: loads.flatMap((of) => shown.map((y) => overLoad(y, unit, of))),
+      text: "Each server alone, at several fixed rates. A server that costs more per request at a low rate may cost less at a high one.",
+      charts: loads.flatMap((of) => Object.keys(BY_RATE).map((y) => overRates(y, of))),
     },
   ];
   return views.filter(({ charts }) => charts.length > 0);

@@ -15,11 +15,11 @@ export const summary = (report: Report, width = process.stdout.columns ?? WIDTH)
 export function terminal(report: Report, width = process.stdout.columns ?? WIDTH): string {
   const { run, endpoints, machine } = report;
   const heading: Line[] = [["Run", run], ...machine];
-  const levels = endpoints.some(({ level }) => level !== null) ? overview(endpoints) : null;
+  const rates = endpoints.some(({ rate }) => rate !== null) ? overview(endpoints) : null;
   return present([
     drawn(heading, width),
     summary(report, width),
-    levels && table("", levels, width),
+    rates && table("", rates, width),
     ...sections(report).map(({ title, grids, notes }) =>
       [
         ...grids.map((one, i) => (i > 0 ? "\n" : "") + table(title, one, width)),

@@ -5,7 +5,7 @@ import { Eta } from "eta";
 import { shortJson } from "../keep/files.ts";
 import { namesIn, tiles } from "./card.ts";
 import { legendOf, viewsOf } from "./charts.ts";
-import { shortOf, word } from "./format.ts";
+import { shortOf } from "./format.ts";
 import type { Chart } from "./page/draw.ts";
 import { type Endpoint, endpointOr, type Report, TYPICAL } from "./report.ts";
 import { overview, sections } from "./tables.ts";
@@ -16,7 +16,6 @@ const folder = join(import.meta.dirname, "page");
 /** What the script in the page needs. */
 export interface Data {
   readonly charts: readonly Chart[];
-  readonly servers: readonly Readonly<Record<"name" | (typeof FILTERS)[number], string>>[];
   /** CPU µs per request, by endpoint. */
   readonly costs: Readonly<Record<string, readonly (readonly [name: string, us: number])[]>>;
 }
@@ -26,17 +25,14 @@ export async function html(report: Report): Promise<string> {
   // Leaves out histograms, whose data is in the charts, and turns, which are many.
   const { histograms, turns, ...manifest } = report.manifest ?? { histograms: {}, turns: [] };
   const views = viewsOf(endpoints);
-  const servers = serversOf(endpoints);
-  const valuesOf = (name: (typeof FILTERS)[number]) => [...new Set(servers.map((one) => one[name]))].sort();
   const costs = Object.fromEntries(endpoints.map((one) => [one.endpoint, costsOf(one)]));
-  const data: Data = { charts: views.flatMap(({ charts }) => charts), servers, costs };
+  const data: Data = { charts: views.flatMap(({ charts }) => charts), costs };
   return new Eta({ views: folder }).render("page", {
     report,
     tiles: tiles(report),
     heat: heatOf(endpoints),
     typical: endpointOr(endpoints, TYPICAL).endpoint,
     legend: legendOf(endpoints),
-    filters: FILTERS.map((name) => [name, valuesOf(name)] as const).filter(([, values]) => values.length > 1),
     views,
     machine: machine.map(plain),
     sections: sections(report),
@@ -55,14 +51,6 @@ function heatOf(endpoints: readonly Endpoint[]) {
   const { title = "", rows = [] } = overview(compared) ?? {};
   const heads = compared.map(({ endpoint }) => ({ endpoint, short: shortOf(endpoint) }));
   return { title: title.split(";")[0], heads, rows: rows.filter(([name = ""]) => names.includes(name)) };
-}
-
-const FILTERS = ["runtime", "framework", "driver"] as const;
-
-function serversOf(endpoints: readonly Endpoint[]): Data["servers"] {
-  const rows = new Map(endpoints.flatMap(({ rows }) => rows.map((row) => [row.name, row] as const)));
-  const words = (row: Endpoint["rows"][number]) => FILTERS.map((name) => [name, word(row[name])] as const);
-  return [...rows.values()].map((row) => ({ name: row.name, ...Object.fromEntries(words(row)) }) as Data["servers"][0]);
 }
 
 /** Without twins. */

@@ -13,12 +13,8 @@ type Fingerprints = readonly Fingerprint[];
 /** What each speed measures. */
 const SPEEDS: Readonly<Record<keyof Speed, string>> = {
   aluNs: "arithmetic",
-  syscallNs: "system call",
-  indirectNs: "indirect call",
   loopbackNs: "loopback round trip",
-  cachedNs: "load from cache",
   memoryNs: "load from memory",
-  touchNs: "first touch of a page",
 };
 const KEYS = Object.keys(SPEEDS) as (keyof Speed)[];
 

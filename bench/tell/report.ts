@@ -5,9 +5,9 @@ import { stackOf } from "../ask/targets.ts";
 import { type MainEffect, mainEffects } from "../judge/effects.ts";
 import { type Findings, findingsOf } from "../judge/findings.ts";
 import { analyse, inOrder, type Measurements, NOTHING, type Table } from "../judge/tables.ts";
-import { foldersOf, rounded, runsIn } from "../keep/files.ts";
+import { foldersOf, RESULTS, rounded, runsIn } from "../keep/files.ts";
 import { type Manifest, manifestOf } from "../keep/manifest.ts";
-import type { ResultRow } from "../keep/results.ts";
+import { isOther, type ResultRow } from "../keep/results.ts";
 import { readSlices, readWindows, type Slice } from "../keep/slices.ts";
 import { percentile } from "../load/histogram.ts";
 import { warmingWords } from "./format.ts";
@@ -52,10 +52,12 @@ export function readReport(file: string, run?: string): Report {
   );
 }
 
-/** Oldest first. @throws UsageError if there is none */
+/** Oldest first. @throws UsageError if there is none, or if it is no results file */
 export function runsOf(file: string): string[] {
   const runs = runsIn(file);
   if (runs.length > 0) return runs;
+  if (isOther(file))
+    throw new UsageError(`"${file}" does not come from ./bench.sh: give a file that --results wrote, e.g. ${RESULTS}`);
   throw new UsageError(`no run in ${foldersOf(file).join(" or ")}: ./bench.sh measures one`);
 }
 

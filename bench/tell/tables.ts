@@ -67,16 +67,9 @@ function sideBySide(title: string, heads: readonly string[], tables: readonly Ta
   return grid(title, ["server", ...heads], rows);
 }
 
-/** Cost of each server at all endpoints ÷ the least, and its letters; on a ladder of connections, its requests/s and p99. */
+/** Cost of each server at all endpoints ÷ the least, and its letters. */
 export function overview(tables: readonly Table[]): Grid | null {
   const heads = tables.map(({ endpoint }) => endpoint);
-  if (tables.some(({ level }) => level?.unit === "connections")) {
-    const title = "requests/s and p99 in ms by number of connections; - if more than 1 % failed with fewer";
-    return sideBySide(title, heads, tables, ({ goodput, latencyMs, errors, requests }) => {
-      const failed = errors > 0 ? `, ${percent(errors / requests)} failed` : "";
-      return `${count(goodput.estimate)}, ${ms(latencyMs[99].estimate)}${failed}`;
-    });
-  }
   if (tables.every(({ comparison }) => comparison === null)) return null;
   const title = `${capital(costWord(tables))} per request ÷ the least; servers that share a letter could not be distinguished`;
   return sideBySide(title, heads, tables, ({ standing, warming }) =>

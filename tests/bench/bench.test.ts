@@ -34,7 +34,7 @@ const newFile = resultsIn(folder);
 describe("a mistake in the pairs to compare prints one line", () => {
   for (const [args, message] of [
     [["compare", "bun-raw"], "compare takes two servers: name both"],
-    [["duet", "bun-raw", "koa"], '"koa": choose from'],
+    [["compare", "bun-raw", "koa"], '"koa": choose from'],
     [["tax", "--servers", "bun-raw*2"], '--servers has "bun-raw*2", which has no handwritten counterpart'],
     [["tax", "--servers", "go@modernc"], '--servers has "go@modernc", which has no handwritten counterpart'],
     [
@@ -230,7 +230,6 @@ describe("results.csv", () => {
     targetRate: null,
     verdict: "invalid",
     scenario: "/plain",
-    level: null,
     step: null,
     server: null,
     chosenDriver: null,

@@ -21,7 +21,7 @@ import { overlap } from "../../bench/load/agents.ts";
 import { type FortioResult, type Load, load, toLoad } from "../../bench/load/fortio.ts";
 import { binned, type Histogram, merge, percentile } from "../../bench/load/histogram.ts";
 import { sizeOfRequest, startPausable } from "../../bench/load/pausable.ts";
-import { atRates, endpointsOf, isPaused, makePlan, type Options, onLadder, orderOf } from "../../bench/plan/plan.ts";
+import { atRates, endpointsOf, isPaused, makePlan, type Options, orderOf } from "../../bench/plan/plan.ts";
 import { parseSlo } from "../../bench/plan/slo.ts";
 import { needPgbouncer } from "../../bench/run/stores/pooler.ts";
 import { clocksOf, type Target } from "../../bench/run/targets/target.ts";
@@ -77,29 +77,24 @@ describe("plan", () => {
     expect(plan({ warmup: 7, seconds: 2 }).amount).toMatchObject({ warmRequests: 7, soloSeconds: 2 });
   });
 
-  test("scenarios come in random order, the same for the same seed, the rungs of a ladder one after the other", () => {
+  test("scenarios come in random order, the same for the same seed", () => {
     const of = (seed: number, restart: number) =>
       orderOf({ seed }, restart, plan({}).scenarios).map(({ name }) => name);
     expect(of(1, 1)).toEqual(of(1, 1));
     expect(of(1, 1)).not.toEqual(of(1, 2));
     expect(of(1, 1)).not.toEqual(of(2, 1));
     expect(of(1, 1).toSorted()).toEqual(ENDPOINTS.toSorted());
-    const ladder = onLadder(plan({ endpoints: ["/plain", "/x"] }), [100, 10]);
-    expect(orderOf(ladder, 1, ladder.scenarios).map(({ connections }) => connections)).toEqual([10, 10, 100, 100]);
-    expect(endpointsOf(ladder)).toEqual(["/plain", "/x"]);
   });
 
-  test("each of several loads is a scenario, which cannot be paused", () => {
-    const at = atRates(plan({ endpoints: ["/plain"] }), () => [10, 20]);
+  test("each of several rates is a scenario, which cannot be paused", () => {
+    const at = atRates(plan({ endpoints: ["/plain"] }), [10, 20]);
     expect(at.scenarios.map(({ name, endpoint, rate }) => [name, endpoint, rate])).toEqual([
       ["/plain at 10/s", "/plain", 10],
       ["/plain at 20/s", "/plain", 20],
     ]);
     const paused = (one: ReturnType<typeof plan>) => one.scenarios.map((scenario) => isPaused(one, scenario));
     expect(paused(at)).toEqual([false, false]);
-    const ladder = onLadder(plan({ endpoints: ["/plain"] }), [10], 3);
-    expect([ladder.scenarios[0]?.name, ladder.amount.soloSeconds]).toEqual(["/plain with 10 connections", 3]);
-    expect(paused(ladder)).toEqual([false]);
+    expect([at.amount.soloSeconds, endpointsOf(at)]).toEqual([1, ["/plain"]]);
     expect(paused(plan({ endpoints: ["/plain"] }))).toEqual([true]);
     expect(paused(plan({ endpoints: ["/plain"], agents: ["a:1"] }))).toEqual([false]);
     expect(paused(plan({ endpoints: ["/plain"], rate: 1_000 }))).toEqual([false]);
@@ -412,7 +407,6 @@ describe("analysis", () => {
       endpoint: "/plain",
       scenario: "/plain",
       step: null,
-      level: null,
       twinOf: null,
       kind: "closed",
       goodput: 100,
@@ -501,18 +495,16 @@ describe("analysis", () => {
     expect(table?.rows[1]).toMatchObject({ name: "b", warming: null, cpuAtRest: 0.02 });
   });
 
-  test("each load has a table, and each step of a sequence one with only latencies", () => {
+  test("each rate has a table, and each step of a sequence one with only latencies", () => {
     const of = (scenario: string, more: Partial<Slice>) => slices.map((one) => ({ ...one, scenario, ...more }));
-    const rates = [200, 50].flatMap((targetRate) =>
-      of(`/plain at ${targetRate}/s`, { targetRate, level: "requests/s", kind: "open" }),
-    );
+    const rates = [200, 50].flatMap((targetRate) => of(`/plain at ${targetRate}/s`, { targetRate, kind: "open" }));
     const steps = of("content", { endpoint: "content", step: "1 POST" });
     const tables = analyse({ slices: [...steps, ...rates, ...slices], windows }, NOTHING);
-    expect(tables.map(({ endpoint, base, step, level, load }) => [endpoint, base, step, level?.value, load])).toEqual([
-      ["/plain", "/plain", null, undefined, "closed"],
+    expect(tables.map(({ endpoint, base, step, rate, load }) => [endpoint, base, step, rate, load])).toEqual([
+      ["/plain", "/plain", null, null, "closed"],
       ["/plain at 50/s", "/plain", null, 50, "open"],
       ["/plain at 200/s", "/plain", null, 200, "open"],
-      ["content 1 POST", "content", "1 POST", undefined, "closed"],
+      ["content 1 POST", "content", "1 POST", null, "closed"],
     ]);
     expect(tables.map(({ comparison }) => comparison !== null)).toEqual([true, false, false, false]);
   });

@@ -34,7 +34,7 @@ test("a gate says slower only if it is certain and above the limit, and not slow
 
 describe("the comparison of two targets", () => {
   type Costs = Readonly<Record<string, number>>;
-  const scenario: Scenario = { name: "/", endpoint: "/", connections: 8, rate: null, level: null };
+  const scenario: Scenario = { name: "/", endpoint: "/", connections: 8, rate: null };
   /** Four rounds in each restart; in the last one, a burst hits all targets except the first. */
   const windowsOf = (restarts: readonly Costs[], seen: (name: string) => boolean = () => true): Window[] =>
     restarts.flatMap((costs, i) =>

@@ -88,7 +88,7 @@ function sliceOf({ name, server, us }: Server, endpoint: string) {
   const goodput = 1e6 / us;
   const averageMs = (CONNECTIONS / goodput) * 1e3;
   return {
-    ...({ name, endpoint, scenario: endpoint, step: null, level: null, kind: "closed", targetRate: null } as const),
+    ...({ name, endpoint, scenario: endpoint, step: null, kind: "closed", targetRate: null } as const),
     ...{
       requests: 1_000,
       errors: 0,
@@ -148,9 +148,7 @@ function manifestOf(kept: Kept, servers: readonly Server[], endpoints: readonly 
     fingerprints: times(kept.restarts + 1, (restart) => ({
       restart,
       at: kept.run,
-      speed: {
-        ...{ aluNs: 1, syscallNs: 80, indirectNs: 5, loopbackNs: 9_000, cachedNs: 4, memoryNs: 90, touchNs: 500 },
-      },
+      speed: { aluNs: 1, loopbackNs: 9_000, memoryNs: 90 },
       ...{ together: 1.02, stolen: 0.01, others: 0 },
     })),
     ceiling: 200_000,

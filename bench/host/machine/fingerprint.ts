@@ -7,16 +7,10 @@ import { readCores } from "../proc.ts";
 export interface Speed {
   /** One iteration of four xorshifts. */
   readonly aluNs: number;
-  readonly syscallNs: number;
-  /** A call through a pointer that the CPU cannot predict. */
-  readonly indirectNs: number;
   /** Round trip of one byte over TCP, both ends in one thread. */
   readonly loopbackNs: number;
-  /** A memory load that waits for the one before, within 256 KiB and within 128 MiB. */
-  readonly cachedNs: number;
+  /** A memory load that waits for the one before, within 128 MiB. */
   readonly memoryNs: number;
-  /** The first write to a page. */
-  readonly touchNs: number;
 }
 
 /** What a machine was like at one moment, on the cores that a run uses. */

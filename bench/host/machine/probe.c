@@ -7,9 +7,7 @@ typedef unsigned long u64;
 struct timespec { long seconds; long nanoseconds; };
 struct address { unsigned short family; unsigned short port; unsigned int host; char zero[8]; };
 extern int clock_gettime(int clock, struct timespec *time);
-extern int getppid(void);
 extern void *malloc(u64 size);
-extern void free(void *memory);
 extern int socket(int domain, int type, int protocol);
 extern int bind(int fd, void *address, unsigned int length);
 extern int listen(int fd, int backlog);
@@ -43,76 +41,34 @@ double alu(int turns) {
   return ran / turns;
 }
 
-double syscalls(int turns) {
-  u64 sum = 0;
-  double since = now();
-  for (int i = 0; i < turns; i++) sum += getppid();
-  double ran = now() - since;
-  sink = sum;
-  return ran / turns;
-}
+/* 128 MiB, more than a core's caches hold. */
+enum { LINE = 64, LINES = 1 << 21, NEXT = LINE / sizeof(u64) };
+static u64 *memory, last;
 
-static u64 f0(u64 x) { return x + 1; }
-static u64 f1(u64 x) { return x ^ 3; }
-static u64 f2(u64 x) { return x + 5; }
-static u64 f3(u64 x) { return x ^ 7; }
-
-/* Calls through a pointer, in an order that the CPU cannot predict. */
-double indirect(int turns) {
-  u64 (*calls[4])(u64) = {f0, f1, f2, f3};
-  u64 x = 88172645463325252UL, sum = 0;
-  double since = now();
-  for (int i = 0; i < turns; i++) {
-    x ^= x << 13; x ^= x >> 7; x ^= x << 17;
-    sum = calls[x & 3](sum);
-  }
-  double ran = now() - since;
-  sink = sum;
-  return ran / turns;
-}
-
-static u64 *memory, memoryBytes, last;
-
-/* Memory in which each cache line holds the index of the next, in an order that the CPU cannot prefetch; new for each new size. */
-static int arrange(u64 bytes) {
-  u64 lines = bytes / 64, x = 88172645463325252UL;
-  if (memoryBytes == bytes) return 1;
-  free(memory);
-  memoryBytes = 0;
-  memory = malloc(bytes);
+/* Memory in which each cache line holds the index of the next, in an order that the CPU cannot prefetch. */
+static int arrange(void) {
+  u64 x = 88172645463325252UL;
+  memory = malloc((u64)LINES * LINE);
   if (!memory) return 0;
-  for (u64 i = 0; i < lines; i++) memory[i * 8] = i;
-  for (u64 i = lines - 1; i > 0; i--) { /* Sattolo 1986: one cycle through all lines */
+  for (u64 i = 0; i < LINES; i++) memory[i * NEXT] = i;
+  for (u64 i = LINES - 1; i > 0; i--) { /* Sattolo 1986: one cycle through all lines */
     x ^= x << 13; x ^= x >> 7; x ^= x << 17;
-    u64 j = x % i, line = memory[i * 8];
-    memory[i * 8] = memory[j * 8];
-    memory[j * 8] = line;
+    u64 j = x % i, line = memory[i * NEXT];
+    memory[i * NEXT] = memory[j * NEXT];
+    memory[j * NEXT] = line;
   }
-  memoryBytes = bytes;
-  last = 0;
   return 1;
 }
 
-/* Loads, each of which waits for the one before, within so many bytes; starts where the last call ended. */
-double chase(int bytes, int turns) {
-  if (!arrange(bytes)) return -1;
+/* Loads, each of which waits for the one before; starts where the last call ended. */
+double chase(int turns) {
+  if (!memory && !arrange()) return -1;
   u64 *lines = memory, at = last;
   double since = now();
-  for (int i = 0; i < turns; i++) at = lines[at * 8];
+  for (int i = 0; i < turns; i++) at = lines[at * NEXT];
   double ran = now() - since;
   last = at;
   return ran / turns;
-}
-
-/* The first write to a page of fresh memory. */
-double touch(int pages) {
-  char *memory = malloc((u64)pages * 4096);
-  if (!memory) return -1;
-  double since = now();
-  for (int i = 0; i < pages; i++) memory[(u64)i * 4096] = 1;
-  double ran = now() - since;
-  free(memory);
-  return ran / pages;
 }
 
 /* Round trip of one byte over TCP on loopback, both ends in one thread: the cost of the kernel's network code. */

@@ -8,10 +8,7 @@ const { symbols: c } = cc({
   // By its file name, because without libc's development files there is no library "c".
   flags: ["-nostdlib"],
   library: [":libc.so.6"],
-  symbols: {
-    ...{ alu: loop, syscalls: loop, indirect: loop, touch: loop, loopback: loop },
-    chase: { args: ["int", "int"], returns: "double" },
-  },
+  symbols: { alu: loop, loopback: loop, chase: loop },
 });
 
 /**
@@ -28,12 +25,8 @@ function median(milliseconds: number, look: () => number): number {
 const [aluMs] = process.argv.slice(2);
 const MS = 60;
 const others = () => ({
-  syscallNs: median(MS, () => c.syscalls(20_000)),
-  indirectNs: median(MS, () => c.indirect(50_000)),
   loopbackNs: median(MS, () => c.loopback(500)),
-  cachedNs: median(MS, () => c.chase(2 ** 18, 100_000)),
-  memoryNs: median(MS, () => c.chase(2 ** 27, 100_000)),
-  touchNs: median(MS, () => c.touch(4_096)),
+  memoryNs: median(MS, () => c.chase(100_000)),
 });
 const aluNs = median(Number(aluMs ?? MS), () => c.alu(20_000));
 console.log(JSON.stringify({ aluNs, ...(aluMs === undefined && others()) }));

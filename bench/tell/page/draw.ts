@@ -17,7 +17,7 @@ export interface Chart {
 
 /** Shape is the runtime, colour the framework, because some readers distinguish few colours; in other languages both are the language. */
 export interface Series {
-  /** Null if it belongs to no server: it is always shown. */
+  /** Null if it belongs to no server. */
   readonly server: string | null;
   readonly color: string;
   readonly shape: string;
@@ -34,9 +34,8 @@ export type Canvas = Readonly<{ width: number; document?: Document }>;
 
 type Mark = Series & Point;
 
-export function draw(chart: Chart, names: ReadonlySet<string>, canvas: Canvas): Element {
-  const shown = chart.series.filter(({ server }) => server === null || names.has(server));
-  const marks = shown.flatMap((series) => series.points.map((point): Mark => ({ ...series, ...point })));
+export function draw(chart: Chart, canvas: Canvas): Element {
+  const marks = chart.series.flatMap((series) => series.points.map((point): Mark => ({ ...series, ...point })));
   return plot(chart.title, canvas, chart.y === null ? forest(chart, marks) : lines(chart, marks));
 }
 

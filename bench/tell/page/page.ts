@@ -1,34 +1,21 @@
-/** Runs in the reader's browser: draws the charts of the servers and the endpoint that are chosen, and keeps the choice in the URL. */
+/** Runs in the reader's browser: draws the charts of the endpoint that is chosen, and keeps the choice in the URL. */
 import { percent } from "../format.ts";
 import type { Data } from "../html.ts";
 import { draw } from "./draw.ts";
 
-const { charts, servers, costs } = JSON.parse(document.getElementById("data")?.textContent ?? "") as Data;
-const form = document.getElementById("filters") as HTMLFormElement;
+const { charts, costs } = JSON.parse(document.getElementById("data")?.textContent ?? "") as Data;
 const all = <T extends Element>(selector: string) => [...document.querySelectorAll<T>(selector)];
-const boxes = all<HTMLInputElement>("#filters input");
 
-const endpointSelect = form.elements.namedItem("endpoint") as HTMLSelectElement;
+const endpointSelect = document.querySelector("#shown select") as HTMLSelectElement;
 const firstEndpoint = endpointSelect.value;
 
-/** Servers with a chosen value in every group of boxes; if none of a group is ticked, all of it are chosen. */
-function shownNames(): Set<string> {
-  const ticked = boxes.filter(({ checked }) => checked);
-  const groups = [...Map.groupBy(ticked, ({ name }) => name as keyof Data["servers"][number])];
-  const isShown = (one: Data["servers"][number]) =>
-    groups.every(([group, of]) => of.some(({ value }) => value === one[group]));
-  return new Set(servers.filter(isShown).map(({ name }) => name));
-}
-
 function drawAll(): void {
-  const names = shownNames();
   const one = endpointSelect.value;
-  for (const row of all<HTMLElement>("tr[data-name]")) row.hidden = !names.has(row.dataset.name as string);
   for (const part of all<HTMLElement>("[data-endpoint]")) part.hidden = one !== "all" && part.dataset.endpoint !== one;
   for (const [i, figure] of all<HTMLElement>("figure").entries()) {
     const chart = charts[i];
     if (chart && !figure.hidden)
-      figure.querySelector(".chart")?.replaceChildren(draw(chart, names, { width: figure.clientWidth }));
+      figure.querySelector(".chart")?.replaceChildren(draw(chart, { width: figure.clientWidth }));
   }
 }
 
@@ -36,11 +23,10 @@ const mine = document.getElementById("mine") as HTMLFormElement;
 const given = (name: string) => mine.elements.namedItem(name) as HTMLInputElement;
 const NUMBERS = ["rate", "own", "cores"];
 
-/** `#latency&endpoint=/plain&runtime=bun&rate=200`: the part of the page, then what is chosen, then numbers of the calculator. */
+/** `#latency&endpoint=/plain&rate=200`: the part of the page, then the endpoint, then numbers of the calculator. */
 function readAddress(): void {
   const [view = "", ...choices] = decodeURIComponent(location.hash.slice(1)).split("&");
   endpointSelect.value = firstEndpoint;
-  for (const box of boxes) box.checked = choices.includes(`${box.name}=${box.value}`);
   for (const choice of choices) {
     const [name = "", value = ""] = choice.split("=");
     if (name === "endpoint") endpointSelect.value = value;
@@ -55,8 +41,8 @@ function writeAddress(): void {
   const [view = ""] = location.hash.slice(1).split("&");
   const one = endpointSelect.value;
   const changed = NUMBERS.map(given).filter(({ value, defaultValue }) => value !== defaultValue);
-  const chosen = [...boxes.filter(({ checked }) => checked), ...changed].map(({ name, value }) => `${name}=${value}`);
-  const address = [view, ...(one === firstEndpoint ? [] : [`endpoint=${one}`]), ...chosen].join("&");
+  const numbers = changed.map(({ name, value }) => `${name}=${value}`);
+  const address = [view, ...(one === firstEndpoint ? [] : [`endpoint=${one}`]), ...numbers].join("&");
   history.replaceState(null, "", `#${address}`);
   for (const link of all<HTMLAnchorElement>("nav a"))
     link.hash = [link.dataset.view, ...location.hash.split("&").slice(1)].join("&");
@@ -81,8 +67,7 @@ const redraw = (draw: () => void) => () => {
 };
 mine.addEventListener("input", redraw(drawMine));
 mine.addEventListener("submit", (event) => event.preventDefault());
-form.addEventListener("change", redraw(drawAll));
-form.addEventListener("reset", () => setTimeout(() => form.dispatchEvent(new Event("change")))); // after it is reset
+endpointSelect.addEventListener("change", redraw(drawAll));
 addEventListener("hashchange", readAddress);
 let width = innerWidth;
 addEventListener("resize", () => {
