@@ -29,6 +29,11 @@ describe("a later commit that fails does not pass", () => {
 describe("what cannot be measured exits with 3, in one line", () => {
   const cases: [string[], string | RegExp][] = [
     [["--ref", "broken", "--ref", "fast"], "broken did not start: no such module"],
+    // A path that our servers have too: the app's own.
+    [
+      ["--ref", "broken", "--ref", "fast", "--endpoints", "POST /users", "--endpoints", "POST /tx"],
+      "broken did not start: no such module\n",
+    ],
     [["--ref", "failing", "--ref", "fast"], /requests failed \(500\)|^failing(#2)? answers \/ with status 500/m],
     [["--ref", "fast", "--ref", "nope"], '--ref "nope"'],
     [["--ref", "fast", "--ref", "slow", "--ref", "short"], "a comparison has two sides"],
