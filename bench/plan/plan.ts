@@ -113,9 +113,10 @@ function checkEndpoints(options: Options, targets: readonly TargetSpec[], asked:
     throw new UsageError(`"${adds}" adds rows permanently, so it requires a server started here: leave out the URL`);
   }
   const writes = adds ?? asked.find((endpoint) => endpoint === SEQUENCE);
-  const isPlaced = writes === TRANSACTION ? workload === "tpcb" : store;
-  if (writes && !isPlaced && !hasUrl) {
-    const workloads = writes === TRANSACTION ? "tpcb" : "content or users";
+  const only = writes === TRANSACTION ? "tpcb" : writes === SEQUENCE ? "content" : null;
+  const isPlaced = only === null ? store : workload === only;
+  if (writes && !isPlaced) {
+    const workloads = only ?? "content or users";
     throw new UsageError(`"${writes}" writes to the store: give --workload ${workloads}, with a store for each server`);
   }
 }

@@ -134,6 +134,14 @@ describe("plan", () => {
     expect(() => plan({ targets: ours, endpoints })).toThrow('"POST /users" writes to the store: give --workload');
   });
 
+  test("a sequence needs its workload, also at a URL", () => {
+    for (const workload of ["read", "users"] as const)
+      expect(() => plan({ workload, urls: ["http://a"], endpoints: ["content"] })).toThrow(
+        '"content" writes to the store: give --workload content, with',
+      );
+    expect(plan({ workload: "content", urls: ["http://a"] }).scenarios[0]?.endpoint).toBe("content");
+  });
+
   test("the name of a copy is never that of another target", () => {
     const app = (name: string) => ({ kind: "local", name, command: [], env: {} }) as const;
     const named = unique([app("issue#2"), app("issue"), app("issue"), app("issue")]);

@@ -1,7 +1,7 @@
 /** Checks what servers answer before the load and after failures, with the requests of the load. */
 import { UsageError } from "../../../shared/errors.ts";
 import type { Identity } from "../../../shared/identity.ts";
-import { SEQUENCE, type Workload } from "../../ask/endpoints.ts";
+import type { Workload } from "../../ask/endpoints.ts";
 import type { HttpFile } from "../../ask/http-file.ts";
 import { fillIn, requestOf } from "../../ask/requests.ts";
 import type { TargetSpec } from "../../ask/targets.ts";
@@ -57,10 +57,9 @@ export async function verify(
   if (requests) target.requests = live ? await filled(target, live, requests, signal) : requests;
   target.answers = new Map();
   for (const endpoint of endpoints) {
-    // For a sequence, checks only that content items can be read, because its load checks the rest.
     const isOurs = target.identity !== null && requests?.[endpoint] === undefined;
-    const asked = endpoint === SEQUENCE && isOurs ? "/content?limit=1" : endpoint;
-    const request = requestOf(asked, target.requests, workload);
+    // For a sequence, checks only that content items can be read, because its load checks the rest.
+    const request = requestOf(endpoint, target.requests, workload);
     const statuses: number[] = [];
     for (let n = 0; n < (isOurs ? 1 : 2); n++) {
       const answer = await ask(addressed(target, request), signal);
@@ -147,7 +146,7 @@ export async function differenceOf(
   workload?: Workload,
 ): Promise<string | null> {
   const look = async (target: Target) => {
-    const asked = askedAt(target, endpoint === SEQUENCE ? "/content?limit=1" : endpoint, workload);
+    const asked = askedAt(target, endpoint, workload);
     const seen: { status: number; type: string; bytes: number }[] = [];
     for (let i = 0; i < (asked.method === "GET" ? ASKS : 1); i++) {
       const { status, headers, body } = await ask(asked, signal);
