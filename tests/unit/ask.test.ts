@@ -6,6 +6,7 @@ import { ask, openConnection } from "../../bench/load/ask.ts";
 import { makePlan, type Options } from "../../bench/plan/plan.ts";
 import { idleOf } from "../../bench/run/idle.ts";
 import type { Session } from "../../bench/run/session.ts";
+import { firstFailure } from "../../bench/run/targets/answers.ts";
 import { needs, resultsIn, SERVERS, scratch, testIf } from "../harness.ts";
 import { simulate } from "../simulation.ts";
 
@@ -63,6 +64,24 @@ describe("a server that does not answer is named, with what it does", () => {
     );
     expect((await ask({ url }, never)).status).toBe(101);
   });
+});
+
+test("the example of a failed answer is an answer to the request of the load", async () => {
+  const seen: string[] = [];
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    async fetch(request) {
+      seen.push(await request.text());
+      return new Response("too busy", { status: 503 });
+    },
+  });
+  afterAll(() => server.stop(true));
+  const target = { url: server.url.origin };
+  expect(await firstFailure(target, "POST /users", never, "users")).toBe('status 503 "too busy"');
+  const requests = { "POST /a": { method: "POST", path: "/a", headers: {}, body: "mine" } };
+  await firstFailure({ ...target, requests }, "POST /a", never, "read");
+  expect(seen).toEqual(['{"name":"Ada Lovelace","email":"ada@example.com"}', "mine"]);
 });
 
 describe("--idle", () => {

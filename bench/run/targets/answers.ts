@@ -23,7 +23,7 @@ const addressed = ({ url, spec }: Reachable, { path, ...request }: Request): Ask
 });
 
 /** What a generator asks a server at an endpoint. */
-export const askedAt = (target: Reachable, endpoint: string, workload?: Workload): Asked => {
+export const askedAt = (target: Reachable, endpoint: string, workload: Workload): Asked => {
   const answer = target.answers?.get(endpoint);
   const request = addressed(target, requestOf(endpoint, target.requests, workload));
   return { ...request, mayClose: target.identity === null, ...(answer && { answer }) };
@@ -122,8 +122,13 @@ const filled = (target: Reachable & { name: string }, live: HttpFile, requests: 
   });
 
 /** @returns the first failed answer of FAILURE_ASKS requests to an endpoint; null if none fails */
-export async function firstFailure(target: Target, endpoint: string, signal: AbortSignal): Promise<string | null> {
-  const request = requestOf(endpoint, target.requests);
+export async function firstFailure(
+  target: Reachable,
+  endpoint: string,
+  signal: AbortSignal,
+  workload: Workload,
+): Promise<string | null> {
+  const request = requestOf(endpoint, target.requests, workload);
   for (let n = 0; n < FAILURE_ASKS; n++) {
     const answer = await ask(addressed(target, request), signal).catch((error: Error) => error);
     if (answer instanceof Error) return answer.message;
@@ -143,7 +148,7 @@ export async function differenceOf(
   a: Target,
   b: Target,
   signal: AbortSignal,
-  workload?: Workload,
+  workload: Workload,
 ): Promise<string | null> {
   const look = async (target: Target) => {
     const asked = askedAt(target, endpoint, workload);
