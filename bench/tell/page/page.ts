@@ -1,6 +1,7 @@
 /** Runs in the reader's browser: draws the charts of the servers and the endpoint that are chosen, and keeps the choice in the URL. */
 import { percent } from "../format.ts";
 import type { Data } from "../html.ts";
+import { addressIn, fragmentOf } from "./address.ts";
 import { draw } from "./draw.ts";
 
 const { charts, servers, costs } = JSON.parse(document.getElementById("data")?.textContent ?? "") as Data;
@@ -36,13 +37,14 @@ const mine = document.getElementById("mine") as HTMLFormElement;
 const given = (name: string) => mine.elements.namedItem(name) as HTMLInputElement;
 const NUMBERS = ["rate", "own", "cores"];
 
-/** `#latency&endpoint=/plain&runtime=bun&rate=200`: the part of the page, then what is chosen, then numbers of the calculator. */
+const addressNow = () => addressIn(location.hash.slice(1));
+
+/** Chosen are boxes, an endpoint, and numbers of the calculator. */
 function readAddress(): void {
-  const [view = "", ...choices] = decodeURIComponent(location.hash.slice(1)).split("&");
+  const { view, choices } = addressNow();
   endpointSelect.value = firstEndpoint;
-  for (const box of boxes) box.checked = choices.includes(`${box.name}=${box.value}`);
-  for (const choice of choices) {
-    const [name = "", value = ""] = choice.split("=");
+  for (const box of boxes) box.checked = choices.some(([name, value]) => name === box.name && value === box.value);
+  for (const [name, value] of choices) {
     if (name === "endpoint") endpointSelect.value = value;
     if (NUMBERS.includes(name)) given(name).value = value;
   }
@@ -52,12 +54,13 @@ function readAddress(): void {
 }
 
 function writeAddress(): void {
-  const [view = ""] = location.hash.slice(1).split("&");
   const one = endpointSelect.value;
   const changed = NUMBERS.map(given).filter(({ value, defaultValue }) => value !== defaultValue);
-  const chosen = [...boxes.filter(({ checked }) => checked), ...changed].map(({ name, value }) => `${name}=${value}`);
-  const address = [view, ...(one === firstEndpoint ? [] : [`endpoint=${one}`]), ...chosen].join("&");
-  history.replaceState(null, "", `#${address}`);
+  const chosen = [...boxes.filter(({ checked }) => checked), ...changed].map(
+    ({ name, value }) => [name, value] as const,
+  );
+  const choices = [...(one === firstEndpoint ? [] : [["endpoint", one] as const]), ...chosen];
+  history.replaceState(null, "", `#${fragmentOf({ ...addressNow(), choices })}`);
   for (const link of all<HTMLAnchorElement>("nav a"))
     link.hash = [link.dataset.view, ...location.hash.split("&").slice(1)].join("&");
 }
