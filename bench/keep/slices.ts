@@ -153,7 +153,9 @@ export type PlainRow = Pick<Slice, "name" | "endpoint" | "requests" | "errors" |
 export const isPlain = (file: string): boolean =>
   existsSync(file) &&
   statSync(file).isFile() &&
-  String(readBytes(file, 0, 1_000)).split(/\r?\n/)[0] === PLAIN_COLUMNS.join();
+  String(readBytes(file, 0, 1_000))
+    .replace(/^\uFEFF/, "")
+    .split(/\r?\n/)[0] === PLAIN_COLUMNS.join();
 
 export const readPlain = (file: string): PlainRow[] =>
   readRows(file, Object.fromEntries(Object.entries(COLUMNS).slice(0, 6)));

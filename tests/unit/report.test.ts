@@ -11,7 +11,7 @@ import { mainEffects } from "../../bench/judge/effects.ts";
 import { PUBLISHED, RESULTS, readText, runFile, runsIn, writeWhole } from "../../bench/keep/files.ts";
 import type { Manifest } from "../../bench/keep/manifest.ts";
 import { RESULT_COLUMNS } from "../../bench/keep/results.ts";
-import { PROTOCOL, readSlices, type Slice, type Window } from "../../bench/keep/slices.ts";
+import { isPlain, PROTOCOL, readPlain, readSlices, type Slice, type Window } from "../../bench/keep/slices.ts";
 import { parseSlo } from "../../bench/plan/slo.ts";
 import { card, tiles } from "../../bench/tell/card.ts";
 import { comparison, inBoth } from "../../bench/tell/compare.ts";
@@ -585,7 +585,12 @@ describe("every row of every committed table, and of a run of known truth", () =
 });
 
 test("results of another tool get an error that says what the file is", async () => {
-  const { code, output } = await finish(["./bench.sh", "report", "tests/fixtures/six-columns.csv"]);
+  const file = "tests/fixtures/six-columns.csv";
+  // As a spreadsheet saves it.
+  const saved = newFile();
+  writeFileSync(saved, `\uFEFF${readFileSync(file, "utf8").replaceAll("\n", "\r\n")}`);
+  expect([isPlain(saved), readPlain(saved)]).toEqual([true, readPlain(file)]);
+  const { code, output } = await finish(["./bench.sh", "report", file]);
   expect(code).toBe(0);
   expect(output).toContain("in every row requests/s × latency is about 9");
   expect(output).toContain("the network was measured, not the servers");
