@@ -83,6 +83,13 @@ describe("what cannot be measured exits with 3, in one line", () => {
     expect(isRecord(record) || isRecord.errors).toBe(true);
     expect(record.reason).toContain("nope");
     expect((await finish(compare("--ref", "nope"))).code).toBe(1);
+    for (const one of [["--also", "p99"], ["--also", "memory=10%"], ["--fail-undecided"]]) {
+      const without = await finish(compare("--ref", "nope", ...one));
+      expect([without.code, without.output]).toEqual([
+        1,
+        `${one[0]} requires --fail-above, because without it no limit decides\n`,
+      ]);
+    }
     const wrong = await finish(compare("--ref", "fast", "--fail-above", "0.05"));
     expect([wrong.code, wrong.output]).toEqual([3, expect.stringContaining("Write it as 5%, up to 100%.")]);
   });
