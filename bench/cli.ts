@@ -9,7 +9,7 @@ import type { PairOptions } from "./commands/pair.ts";
 import type { ReportOptions } from "./commands/report.ts";
 import type { RunOptions } from "./commands/run.ts";
 import type { SelfTestOptions } from "./commands/self-test.ts";
-import { type Also, EXIT } from "./judge/gate.ts";
+import { EXIT } from "./judge/gate.ts";
 import { foldersOf, RESULTS } from "./keep/files.ts";
 import { FEW, PAIR_ENDPOINTS, PRESETS } from "./plan/presets.ts";
 import { parseSlo } from "./plan/slo.ts";
@@ -30,14 +30,14 @@ const share = (text: string) => {
 /** A path relative to the caller's folder; unchanged if it means the same here. */
 const path = (text: string) => (resolve(text) === fromCaller(text) ? text : fromCaller(text));
 
-/** `memory=10%,p99` @returns NaN for a measure without its own limit */
-const also = (text: string): Also =>
+/** `memory=10%,p99` @returns null for a measure without its own limit */
+const also = (text: string): CompareOptions["also"] =>
   Object.fromEntries(
     list(text).map((item) => {
       const [what = "", limit] = item.split("=");
       if (what !== "memory" && what !== "p99")
         throw new InvalidArgumentError("Write memory, p99, or both: memory=10%,p99=20%");
-      return [what, limit === undefined ? Number.NaN : share(limit)];
+      return [what, limit === undefined ? null : share(limit)];
     }),
   );
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, type TestOptions, test } from "bun:test"
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { networkInterfaces, tmpdir } from "node:os";
 import { delimiter, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parse } from "csv-parse/sync";
@@ -207,6 +207,10 @@ const OTHERS = {
     "Docker Compose is missing: install docker-compose",
   ],
   docker: [() => works("docker", "info"), "no Docker engine answers: start Docker"],
+  ipv6: [
+    () => Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === "::1")),
+    "this machine has no IPv6: enable it for the loopback interface",
+  ],
   k6: [() => find("k6") !== null, "k6 is missing: ./bench.sh --workload content --dry-run installs it"],
   linux: [() => process.platform === "linux", "this is not Linux"],
   pgbouncer: [() => isFine(needPgbouncer), "pgbouncer 1.24 or later is missing: install pgbouncer"],

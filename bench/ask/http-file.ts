@@ -281,8 +281,9 @@ function dropScripts({ hooks }: Httpyac.HttpRegion): boolean {
 
 /** Whether another request refers to the answer of the request with this name. */
 const isUsed = (text: string, name: string): boolean => {
-  const camel = variableOf(name);
-  return new RegExp(`{{[^}]*\\b(${name}|${camel})(Response)?\\b|@(force)?ref\\s+${name}\\b`, "i").test(text);
+  const [written, camel] = [name, variableOf(name)].map((one) => RegExp.escape(one));
+  const used = `{{[^}]*(?<!\\w)(${written}|${camel})(Response)?(?!\\w)|@(force)?ref\\s+${written}(?!\\w)`;
+  return new RegExp(used, "i").test(text);
 };
 
 function requestOf(request: Httpyac.Request, { symbol }: Httpyac.HttpRegion): Request {

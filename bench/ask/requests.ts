@@ -4,7 +4,7 @@ import { UsageError } from "../../shared/errors.ts";
 import type { Answer } from "../load/ask.ts";
 import { bodyOf, type Request, type Requests } from "../load/request.ts";
 import { fromCaller } from "./caller.ts";
-import { WORKLOADS, type Workload } from "./endpoints.ts";
+import { SEQUENCE, WORKLOADS, type Workload } from "./endpoints.ts";
 import { fieldsOf, readHar } from "./har.ts";
 import { decoded, type HttpFile, readHttpFile } from "./http-file.ts";
 
@@ -20,9 +20,13 @@ const POSTED: Readonly<Record<string, readonly [body: object, status: number]>> 
   "/tx": [{ aid: 1, tid: 1, bid: 1, delta: 1 }, 200],
 };
 
-/** @param own the user's requests, by endpoint @param workload if it has a store, POST endpoints get our body */
+/**
+ * @param own the user's requests, by endpoint @param workload if it has a store, POST endpoints get our body
+ * @returns for a sequence, whose load sends others too: a request that reads content items
+ */
 export function requestOf(endpoint: string, own: Requests = {}, workload: Workload = "read"): Request {
   if (own[endpoint]) return own[endpoint];
+  if (endpoint === SEQUENCE) return { method: "GET", path: "/content?limit=1", headers: {} };
   const [, method = "GET", path = ""] = /^(?:([A-Z]+) )?(.*)$/s.exec(endpoint) ?? [];
   const [posted, status] = (WORKLOADS[workload].store && method === "POST" && POSTED[path]) || [];
   if (posted && status) return { method, path, headers: JSON_TYPE, body: JSON.stringify(posted), status };

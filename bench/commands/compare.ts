@@ -28,7 +28,8 @@ export interface CompareOptions extends Omit<PairOptions, "seconds">, AppOptions
   readonly json?: string | true;
   readonly markdown?: string | true;
   readonly differentAnswers?: true;
-  readonly also?: Also;
+  /** Null for a measure without its own limit. */
+  readonly also?: Readonly<Partial<Record<keyof Also, number | null>>>;
   readonly failUndecided?: true;
   readonly copy?: string[];
 }
@@ -40,7 +41,10 @@ type Named = Pick<Side, "name" | "commit">;
 
 /** `compare`. @returns the exit code. @throws UsageError; with --fail-above only if interrupted, because other errors have an exit code */
 export async function compare(names: readonly string[], options: CompareOptions, signal: AbortSignal): Promise<number> {
-  const { ref, failAbove, repo, copy } = options;
+  const { ref, failAbove, repo, copy, also, failUndecided } = options;
+  const decides = also ? "--also" : failUndecided && "--fail-undecided";
+  if (decides && failAbove === undefined)
+    throw new UsageError(`${decides} requires --fail-above, because without it no limit decides`);
   if (ref === undefined && names.length !== 2) {
     throw new UsageError("compare takes two servers: name both, or give --ref for two commits of an app");
   }
@@ -122,7 +126,7 @@ async function gate(
   const deciding = failAbove === null ? {} : { ...gateDeciding(failAbove), mustAnswer: true };
   const outcomes = await compareUntilDecided(session, { limitSeconds, family: many, ...deciding });
   if (failAbove !== null) throwFailures(session, head.name);
-  const asAsked = { failAbove, also: limitsFor(also, failAbove) };
+  const asAsked = { failAbove, also: failAbove === null ? {} : limitsFor(also, failAbove) };
   const report = gateReport(session, sides, gateOf(outcomes, failAbove), asAsked);
   session.progress.stop();
   if (json !== true && markdown !== true) console.log(gateText(report));
@@ -133,10 +137,10 @@ async function gate(
 }
 
 /** A measure without its own limit has that of --fail-above. */
-const limitsFor = (also: Also, failAbove: number | null): Also =>
-  Object.fromEntries(
-    Object.entries(also).map(([what, limit]) => [what, Number.isNaN(limit) ? (failAbove ?? limit) : limit]),
-  );
+const limitsFor = ({ memory, p99 }: NonNullable<CompareOptions["also"]>, failAbove: number): Also => ({
+  ...(memory !== undefined && { memory: memory ?? failAbove }),
+  ...(p99 !== undefined && { p99: p99 ?? failAbove }),
+});
 
 /** Starts both sides and compares their answers. A gate first starts base alone, so that a later failure is head's. @throws UsageError, HeadError */
 async function checkSides(session: Session, { differentAnswers, failAbove }: CompareOptions): Promise<void> {

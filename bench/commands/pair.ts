@@ -2,7 +2,7 @@ import { UsageError } from "../../shared/errors.ts";
 import { askedOf, type RequestOptions, type ToAsk } from "../ask/apps.ts";
 import type { Workload } from "../ask/endpoints.ts";
 import { type LocalSpec, parseTarget, SERVERS, stackOf, type TargetSpec } from "../ask/targets.ts";
-import { makePlan, type Plan, unique } from "../plan/plan.ts";
+import { makePlan, type Plan } from "../plan/plan.ts";
 import { pairAmount, pairEndpoints } from "../plan/presets.ts";
 import { compareUntilDecided } from "../run/measure.ts";
 import { newSession, type Session } from "../run/session.ts";
@@ -34,8 +34,7 @@ export async function pairSession(
   const endpoints = asked.endpoints.length > 0 ? asked.endpoints : pairEndpoints(workload);
   const none = { urls: [], names: [], servers: [], preset: "quick", seed: 0 } as const;
   const plan = {
-    ...makePlan({ ...asked, ...none, endpoints, workload, connections }, SERVERS),
-    targets: unique(specs),
+    ...makePlan({ ...asked, ...none, targets: specs, endpoints, workload, connections }, SERVERS),
     amount: { ...amount, minutes: limitSeconds / 60, warmRequests: warmup ?? amount.warmRequests },
     ...more,
   };

@@ -2,7 +2,7 @@ import { UsageError } from "../../shared/errors.ts";
 import { SEQUENCE, TRANSACTION, WORKLOADS, type Workload } from "../ask/endpoints.ts";
 import type { HttpFile } from "../ask/http-file.ts";
 import { isOurPost } from "../ask/requests.ts";
-import { baseOf, type LocalSpec, onStore, parseTarget, type TargetSpec } from "../ask/targets.ts";
+import { baseOf, isOurs, type LocalSpec, onStore, parseTarget, type TargetSpec } from "../ask/targets.ts";
 import type { EngineSpec } from "../host/engine.ts";
 import type { Requests } from "../load/request.ts";
 import { AGENTS_SECONDS, type Amount, amountOf, FEW, type Preset } from "./presets.ts";
@@ -46,6 +46,8 @@ export interface Options {
   readonly names: readonly string[];
   readonly servers: readonly string[];
   readonly apps?: readonly LocalSpec[];
+  /** All targets, if they are known already: then `urls`, `names`, `servers`, `apps` and `engine` add none. */
+  readonly targets?: readonly TargetSpec[];
   readonly engine?: EngineSpec | undefined;
   readonly endpoints: readonly string[];
   readonly requests?: Requests | undefined;
@@ -84,8 +86,8 @@ function checkTargets({ engine, urls, names }: Options, apps: readonly LocalSpec
 }
 
 /** @throws UsageError for endpoints that cannot be measured on these servers. */
-function checkEndpoints(options: Options, apps: readonly LocalSpec[], asked: readonly string[]): void {
-  const { urls, engine, requests, workload = "read" } = options;
+function checkEndpoints(options: Options, targets: readonly TargetSpec[], asked: readonly string[]): void {
+  const { engine, requests, workload = "read" } = options;
   const { store } = WORKLOADS[workload];
   for (const endpoint of options.endpoints) {
     if (!/^((?!CONNECT)[A-Z]+ )?\//.test(endpoint) && endpoint !== SEQUENCE)
@@ -96,15 +98,17 @@ function checkEndpoints(options: Options, apps: readonly LocalSpec[], asked: rea
   }
   if (requests && options.agents?.length)
     throw new UsageError("--agents support paths only: leave out --requests, --header and --body");
-  const isOurs = store || apps.length + urls.length === 0;
-  const adds = isOurs ? asked.find((endpoint) => isOurPost(endpoint) && !requests?.[endpoint]) : undefined;
-  if (adds && urls.length > 0) {
+  const hasUrl = targets.some(({ kind }) => kind === "url");
+  const areOurs = store || targets.every((spec) => spec.kind === "docker" || isOurs(spec));
+  const adds = areOurs ? asked.find((endpoint) => isOurPost(endpoint) && !requests?.[endpoint]) : undefined;
+  if (adds && hasUrl) {
     throw new UsageError(`"${adds}" adds rows permanently, so it requires a server started here: leave out the URL`);
   }
   const writes = adds ?? asked.find((endpoint) => endpoint === SEQUENCE);
-  const isPlaced = writes === TRANSACTION ? workload === "tpcb" : store;
-  if (writes && !isPlaced && urls.length === 0) {
-    const workloads = writes === TRANSACTION ? "tpcb" : "content or users";
+  const only = writes === TRANSACTION ? "tpcb" : writes === SEQUENCE ? "content" : null;
+  const isPlaced = only === null ? store : workload === only;
+  if (writes && !isPlaced) {
+    const workloads = only ?? "content or users";
     throw new UsageError(`"${writes}" writes to the store: give --workload ${workloads}, with a store for each server`);
   }
 }
@@ -120,8 +124,8 @@ export function makePlan(options: Options, servers: readonly string[]): Plan {
   const asked = options.endpoints.length > 0 ? options.endpoints : endpoints;
   const { requests, live } = options;
   checkTargets(options, apps);
-  checkEndpoints(options, apps, asked);
-  const targets = targetsOf({ ...options, apps }, servers);
+  const targets = options.targets ?? targetsOf({ ...options, apps }, servers);
+  checkEndpoints(options, targets, asked);
   const amount = amountFor(options, targets.length);
   const couldBeTwice = targets.filter((spec) => spec.kind !== "url" && !(spec.kind === "local" && spec.app?.port));
   const twin =
@@ -185,12 +189,19 @@ function targetsOf(options: Options, servers: readonly string[]) {
   return [...started, ...apps, ...running];
 }
 
-/** Adds a number to repeated names. A repeated target that the run starts is a twin of the first. */
+/** Adds a number to repeated names, one that no other target has. A repeated target that the run starts is a twin of the first. */
 export function unique(specs: readonly TargetSpec[]): TargetSpec[] {
-  return specs.map((spec, i) => {
+  const taken = new Set(specs.map(({ name }) => name));
+  const seen = new Set<string>();
+  return specs.map((spec) => {
     const { name } = spec;
-    const n = specs.slice(0, i + 1).filter((one) => one.name === name).length;
-    if (n === 1) return spec;
+    if (!seen.has(name)) {
+      seen.add(name);
+      return spec;
+    }
+    let n = 2;
+    while (taken.has(`${name}#${n}`)) n++;
+    taken.add(`${name}#${n}`);
     return { ...spec, name: `${name}#${n}`, ...(spec.kind !== "url" && { twinOf: name }) };
   });
 }

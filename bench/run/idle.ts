@@ -1,11 +1,14 @@
 /** What idle servers cost: memory of idle connections, CPU time at rest, time until the first answer. */
-import { connect, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { TargetSpec } from "../ask/targets.ts";
 import { usedBetween } from "../host/meter.ts";
 import { memoryOf } from "../host/proc.ts";
+import { openConnection } from "../load/ask.ts";
+import type { Asked } from "../load/request.ts";
 import { withTargets } from "./restart.ts";
 import type { Session } from "./session.ts";
+import { askedAt } from "./targets/answers.ts";
 import type { Target } from "./targets/target.ts";
 
 /** One restart of one target; a value is null if it cannot be measured here. */
@@ -26,18 +29,22 @@ const CONNECTIONS = 1_000;
 const SETTLE_MS = 500;
 const REST_SECONDS = 3;
 
-/** @param path requested once on each connection */
-export const idleOf = (session: Session, spec: TargetSpec, path: string): Promise<Idle> =>
-  withTargets(session, [spec], ([target]) => atRest(target as Target, path));
+/** @param endpoint requested once on each connection */
+export const idleOf = (session: Session, spec: TargetSpec, endpoint: string): Promise<Idle> =>
+  withTargets(session, [spec], ([one]) => {
+    const target = one as Target;
+    return atRest(target, askedAt(target, endpoint, session.manifest.plan.workload), session.signal);
+  });
 
-async function atRest({ name, url, clocks, startupMs }: Target, path: string): Promise<Idle> {
+async function atRest({ name, clocks, startupMs }: Target, asked: Asked, signal: AbortSignal): Promise<Idle> {
   const rss = () => (clocks === null ? null : memoryOf(clocks.server.pids(), "VmRSS"));
   const atFirst = rss();
-  const sockets = await open(new URL(url), path, FIRST);
+  const sockets: Socket[] = [];
   try {
+    await open(sockets, FIRST, asked, signal);
     await sleep(SETTLE_MS);
     const before = rss();
-    sockets.push(...(await open(new URL(url), path, CONNECTIONS)));
+    await open(sockets, CONNECTIONS, asked, signal);
     await sleep(SETTLE_MS);
     const after = rss();
     const read = () => clocks && { cpuUs: clocks.server.cpuUs() };
@@ -56,18 +63,9 @@ async function atRest({ name, url, clocks, startupMs }: Target, path: string): P
   }
 }
 
-/** @returns keep-alive connections, each after its first answer. */
-function open({ hostname, port, host }: URL, path: string, length: number): Promise<Socket[]> {
-  const request = `GET ${path} HTTP/1.1\r\nHost: ${host}\r\n\r\n`;
-  return Promise.all(
-    Array.from(
-      { length },
-      () =>
-        new Promise<Socket>((resolve, reject) => {
-          const socket = connect(Number(port) || 80, hostname, () => socket.write(request));
-          socket.once("data", () => resolve(socket.on("error", () => {}).resume()));
-          socket.once("error", reject);
-        }),
-    ),
-  );
+/** Adds connections, each after its first answer; also those that were opened before one failed. */
+async function open(sockets: Socket[], length: number, asked: Asked, signal: AbortSignal): Promise<void> {
+  const opening = Array.from({ length }, async () => void sockets.push(await openConnection(asked, signal)));
+  const failed = (await Promise.allSettled(opening)).find(({ status }) => status === "rejected");
+  if (failed?.status === "rejected") throw failed.reason;
 }

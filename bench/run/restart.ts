@@ -304,8 +304,9 @@ async function playRound(
 async function remarkFailures(session: Session, game: Game, { requests, errors, failed }: Seen): Promise<void> {
   const { target, scenario } = game;
   const statuses = Object.entries(failed).map(([status, n]) => `${status} × ${n}`);
-  const isUp = session.up.includes(target) && !isSequence(session.manifest.plan.workload, scenario.endpoint);
-  const example = isUp ? await firstFailure(target, scenario.endpoint, session.signal) : null;
+  const { workload } = session.manifest.plan;
+  const isUp = session.up.includes(target) && !isSequence(workload, scenario.endpoint);
+  const example = isUp ? await firstFailure(target, scenario.endpoint, session.signal, workload) : null;
   const all = [...statuses, ...(example === null ? [] : [`e.g. ${example}`])].join(", ");
   const about = `${target.name} at ${scenario.name}: `;
   remark(session, about, `${about}${errors} of ${requests} requests failed${all && `: ${all}`}`);

@@ -17,7 +17,7 @@ const LEAST_RUNS = 8;
 export function readHistory(file: string) {
   let rows: ResultRow[];
   try {
-    rows = parse(readFileSync(file), { columns: true });
+    rows = parse(readFileSync(file), { columns: true, bom: true, relax_quotes: true });
   } catch (error) {
     throw new UsageError(`--history "${file}" cannot be read (${(error as Error).message})`);
   }

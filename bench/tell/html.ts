@@ -6,6 +6,7 @@ import { shortJson } from "../keep/files.ts";
 import { namesIn, tiles } from "./card.ts";
 import { legendOf, viewsOf } from "./charts.ts";
 import { shortOf } from "./format.ts";
+import { fragmentOf } from "./page/address.ts";
 import type { Chart } from "./page/draw.ts";
 import { type Endpoint, endpointOr, type Report, TYPICAL } from "./report.ts";
 import { overview, sections } from "./tables.ts";
@@ -49,7 +50,11 @@ function heatOf(endpoints: readonly Endpoint[]) {
   const compared = endpoints.filter(({ comparison }) => comparison !== null);
   const names = namesIn(endpoints);
   const { title = "", rows = [] } = overview(compared) ?? {};
-  const heads = compared.map(({ endpoint }) => ({ endpoint, short: shortOf(endpoint) }));
+  const heads = compared.map(({ endpoint }) => ({
+    endpoint,
+    short: shortOf(endpoint),
+    fragment: fragmentOf({ view: "cpu", choices: [["endpoint", endpoint]] }),
+  }));
   return { title: title.split(";")[0], heads, rows: rows.filter(([name = ""]) => names.includes(name)) };
 }
 

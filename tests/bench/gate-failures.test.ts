@@ -29,6 +29,11 @@ describe("a later commit that fails does not pass", () => {
 describe("what cannot be measured exits with 3, in one line", () => {
   const cases: [string[], string | RegExp][] = [
     [["--ref", "broken", "--ref", "fast"], "broken did not start: no such module"],
+    // A path that our servers have too: the app's own.
+    [
+      ["--ref", "broken", "--ref", "fast", "--endpoints", "POST /users", "--endpoints", "POST /tx"],
+      "broken did not start: no such module\n",
+    ],
     [["--ref", "failing", "--ref", "fast"], /requests failed \(500\)|^failing(#2)? answers \/ with status 500/m],
     [["--ref", "fast", "--ref", "nope"], '--ref "nope"'],
     [["--ref", "fast", "--ref", "slow", "--ref", "short"], "a comparison has two sides"],
@@ -78,6 +83,13 @@ describe("what cannot be measured exits with 3, in one line", () => {
     expect(isRecord(record) || isRecord.errors).toBe(true);
     expect(record.reason).toContain("nope");
     expect((await finish(compare("--ref", "nope"))).code).toBe(1);
+    for (const one of [["--also", "p99"], ["--also", "memory=10%"], ["--fail-undecided"]]) {
+      const without = await finish(compare("--ref", "nope", ...one));
+      expect([without.code, without.output]).toEqual([
+        1,
+        `${one[0]} requires --fail-above, because without it no limit decides\n`,
+      ]);
+    }
     const wrong = await finish(compare("--ref", "fast", "--fail-above", "0.05"));
     expect([wrong.code, wrong.output]).toEqual([3, expect.stringContaining("Write it as 5%, up to 100%.")]);
   });

@@ -303,7 +303,7 @@ const MISTAKES: [args: string[], problem: string][] = [
     ["--workload", "users", "http://127.0.0.1:1"],
     '"POST /users" adds rows permanently, so it requires a server started here',
   ],
-  [["--endpoints", "content"], '"content" writes to the store: give --workload content or users'],
+  [["--endpoints", "content"], '"content" writes to the store: give --workload content, with'],
   [["--workload", "content", "--docker"], "--workload content starts servers on this machine"],
   [["--endpoints", "POST /tx"], '"POST /tx" writes to the store: give --workload tpcb'],
   [["--workload", "content", "--start", "my-app=true"], "--workload content needs the content API of the matrix"],

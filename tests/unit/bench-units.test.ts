@@ -21,7 +21,7 @@ import { overlap } from "../../bench/load/agents.ts";
 import { type FortioResult, type Load, load, toLoad } from "../../bench/load/fortio.ts";
 import { binned, type Histogram, merge, percentile } from "../../bench/load/histogram.ts";
 import { sizeOfRequest, startPausable } from "../../bench/load/pausable.ts";
-import { atRates, endpointsOf, isPaused, makePlan, type Options, orderOf } from "../../bench/plan/plan.ts";
+import { atRates, endpointsOf, isPaused, makePlan, type Options, orderOf, unique } from "../../bench/plan/plan.ts";
 import { parseSlo } from "../../bench/plan/slo.ts";
 import { needPgbouncer } from "../../bench/run/stores/pooler.ts";
 import { clocksOf, type Target } from "../../bench/run/targets/target.ts";
@@ -107,6 +107,35 @@ describe("plan", () => {
       ["bun-raw#2", "bun-raw"],
       ["x", undefined],
       ["x#2", undefined],
+    ]);
+  });
+
+  test("an app may have endpoints with the names of ours; only ours write to a store there", () => {
+    const app = { kind: "local", name: "app", command: [], env: {}, app: { cwd: ".", ready: null } } as const;
+    const url = { kind: "url", name: "url", url: "http://a" } as const;
+    const endpoints = ["POST /users", "POST /tx"];
+    for (const targets of [[app], [app, app], [url, app]])
+      expect(plan({ targets, endpoints }).targets).toEqual(unique(targets));
+    const ours = [parseTarget("bun-raw", SERVERS)];
+    expect(() => plan({ targets: ours, endpoints })).toThrow('"POST /users" writes to the store: give --workload');
+  });
+
+  test("a sequence needs its workload, also at a URL", () => {
+    for (const workload of ["read", "users"] as const)
+      expect(() => plan({ workload, urls: ["http://a"], endpoints: ["content"] })).toThrow(
+        '"content" writes to the store: give --workload content, with',
+      );
+    expect(plan({ workload: "content", urls: ["http://a"] }).scenarios[0]?.endpoint).toBe("content");
+  });
+
+  test("the name of a copy is never that of another target", () => {
+    const app = (name: string) => ({ kind: "local", name, command: [], env: {} }) as const;
+    const named = unique([app("issue#2"), app("issue"), app("issue"), app("issue")]);
+    expect(named.map(({ name, twinOf }) => [name, twinOf])).toEqual([
+      ["issue#2", undefined],
+      ["issue", undefined],
+      ["issue#3", "issue"],
+      ["issue#4", "issue"],
     ]);
   });
 

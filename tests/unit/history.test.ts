@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { generateMersenne53Randomizer } from "@faker-js/faker";
 import jStat from "jstat";
 import { changePoints } from "../../bench/judge/changes.ts";
-import { RESULT_COLUMNS } from "../../bench/keep/results.ts";
+import { checkResults, RESULT_COLUMNS } from "../../bench/keep/results.ts";
 import { historyLines, historyPage, readHistory } from "../../bench/tell/history.ts";
 import { scratch } from "../harness.ts";
 
@@ -62,6 +62,10 @@ test("since when: compared with a server of the same runs, the effect of the mac
   const history = readHistory(file);
   expect(historyLines(history)).toEqual(["my-app ÷ bun-raw at /: +14.3 % since 2026-01-13T00:00:00.000Z: 1.40 → 1.60"]);
   expect(await historyPage(history, file)).toContain('aria-label="my-app ÷ bun-raw at /, run by run"');
+  // As a spreadsheet saves it.
+  writeFileSync(file, `\uFEFF${readFileSync(file, "utf8").replaceAll("\n", "\r\n")}`);
+  checkResults(file);
+  expect(readHistory(file)).toEqual(history);
   write(8);
   expect(historyLines(readHistory(file))).toEqual(["no change in 8 runs: my-app ÷ bun-raw at /"]);
   write(3);

@@ -19,6 +19,7 @@ import { markdown, summary, terminal } from "../../bench/tell/draw.ts";
 import { ratio } from "../../bench/tell/format.ts";
 import { html } from "../../bench/tell/html.ts";
 import { machineLines } from "../../bench/tell/machine.ts";
+import { addressIn, fragmentOf } from "../../bench/tell/page/address.ts";
 import { type Kind, kindOf, newestOf, type Report, readReport, reportOf, resultRows } from "../../bench/tell/report.ts";
 import { gridsOf } from "../../bench/tell/tables.ts";
 import { plain } from "../../bench/tell/text.ts";
@@ -98,6 +99,23 @@ describe("a run of known truth", () => {
     // The manifest is shown as it is.
     const page = async (of: Report) => (await html(of)).split('id="manifest"')[0];
     expect(await page(shuffled)).toBe(await page(report));
+  });
+
+  test("links of the page lead to the charts of their endpoint, whatever signs it has", async () => {
+    const endpoints = ["/plain", "/a?b=1&c=2", "POST /d%26=e"];
+    const page = await html(say(known({ endpoints })));
+    const links = [...page.matchAll(/href="#(cpu&[^"]*)"/g)].map(([, link = ""]) => link.replaceAll("&amp;", "&"));
+    const led = links.map((link) => addressIn(link));
+    expect([...new Set(led.flatMap(({ choices }) => choices.map(([name, value]) => `${name} ${value}`)))]).toEqual(
+      endpoints.map((endpoint) => `endpoint ${endpoint}`),
+    );
+    expect(links[0]).toBe("cpu&endpoint=/plain");
+    for (const address of [...led, { view: "", choices: [["a=", "ü&"]] as const }])
+      expect(addressIn(fragmentOf(address))).toEqual(address);
+    expect(addressIn("cpu&endpoint=/a%20b&own=%").choices).toEqual([
+      ["endpoint", "/a b"],
+      ["own", "%"],
+    ]);
   });
 
   test("without a manifest: no latency is merged, but the servers are compared", () => {

@@ -204,6 +204,18 @@ Authorization: Bearer {{token}}
     expect(filled["/mine/{{$guid}}"]?.path).toMatch(/^\/mine\/[0-9a-f-]{36}$/);
   });
 
+  test.each(["list (all", "a+b", "(x)", "[", "$1", "v1.0"])("a request may be named %s", async (name) => {
+    const text = `# @name ${name}\nPOST /login\n\n###\n# @ref ${name}\nGET /mine\n\n###\nGET /other\n`;
+    const { requests, live } = await readRequests({ file: written("a.http", text) });
+    expect(Object.keys(requests)).toEqual(["POST /login", "/mine", "/other"]);
+    const asked: string[] = [];
+    await fillIn(live ?? expect.unreachable(), requests, async (request) => {
+      asked.push(short(request));
+      return { status: 200, headers: {}, body: Buffer.alloc(0), ms: 1 };
+    });
+    expect(new Set(asked)).toEqual(new Set(["POST /login"]));
+  });
+
   test("requests that refer to an answer send its cookies, also if it is in another file", async () => {
     const text = "# @import login.http\n\n###\n# @ref login\nGET /mine\n";
     const { requests, live } = await readRequests({

@@ -1,7 +1,7 @@
 /** Checks what servers answer before the load and after failures, with the requests of the load. */
 import { UsageError } from "../../../shared/errors.ts";
 import type { Identity } from "../../../shared/identity.ts";
-import { SEQUENCE, type Workload } from "../../ask/endpoints.ts";
+import type { Workload } from "../../ask/endpoints.ts";
 import type { HttpFile } from "../../ask/http-file.ts";
 import { fillIn, requestOf } from "../../ask/requests.ts";
 import type { TargetSpec } from "../../ask/targets.ts";
@@ -23,7 +23,7 @@ const addressed = ({ url, spec }: Reachable, { path, ...request }: Request): Ask
 });
 
 /** What a generator asks a server at an endpoint. */
-export const askedAt = (target: Reachable, endpoint: string, workload?: Workload): Asked => {
+export const askedAt = (target: Reachable, endpoint: string, workload: Workload): Asked => {
   const answer = target.answers?.get(endpoint);
   const request = addressed(target, requestOf(endpoint, target.requests, workload));
   return { ...request, mayClose: target.identity === null, ...(answer && { answer }) };
@@ -57,10 +57,9 @@ export async function verify(
   if (requests) target.requests = live ? await filled(target, live, requests, signal) : requests;
   target.answers = new Map();
   for (const endpoint of endpoints) {
-    // For a sequence, checks only that content items can be read, because its load checks the rest.
     const isOurs = target.identity !== null && requests?.[endpoint] === undefined;
-    const asked = endpoint === SEQUENCE && isOurs ? "/content?limit=1" : endpoint;
-    const request = requestOf(asked, target.requests, workload);
+    // For a sequence, checks only that content items can be read, because its load checks the rest.
+    const request = requestOf(endpoint, target.requests, workload);
     const statuses: number[] = [];
     for (let n = 0; n < (isOurs ? 1 : 2); n++) {
       const answer = await ask(addressed(target, request), signal);
@@ -123,8 +122,13 @@ const filled = (target: Reachable & { name: string }, live: HttpFile, requests: 
   });
 
 /** @returns the first failed answer of FAILURE_ASKS requests to an endpoint; null if none fails */
-export async function firstFailure(target: Target, endpoint: string, signal: AbortSignal): Promise<string | null> {
-  const request = requestOf(endpoint, target.requests);
+export async function firstFailure(
+  target: Reachable,
+  endpoint: string,
+  signal: AbortSignal,
+  workload: Workload,
+): Promise<string | null> {
+  const request = requestOf(endpoint, target.requests, workload);
   for (let n = 0; n < FAILURE_ASKS; n++) {
     const answer = await ask(addressed(target, request), signal).catch((error: Error) => error);
     if (answer instanceof Error) return answer.message;
@@ -144,10 +148,10 @@ export async function differenceOf(
   a: Target,
   b: Target,
   signal: AbortSignal,
-  workload?: Workload,
+  workload: Workload,
 ): Promise<string | null> {
   const look = async (target: Target) => {
-    const asked = askedAt(target, endpoint === SEQUENCE ? "/content?limit=1" : endpoint, workload);
+    const asked = askedAt(target, endpoint, workload);
     const seen: { status: number; type: string; bytes: number }[] = [];
     for (let i = 0; i < (asked.method === "GET" ? ASKS : 1); i++) {
       const { status, headers, body } = await ask(asked, signal);

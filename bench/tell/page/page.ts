@@ -1,6 +1,7 @@
 /** Runs in the reader's browser: draws the charts of the endpoint that is chosen, and keeps the choice in the URL. */
 import { percent } from "../format.ts";
 import type { Data } from "../html.ts";
+import { addressIn, fragmentOf } from "./address.ts";
 import { draw } from "./draw.ts";
 
 const { charts, costs } = JSON.parse(document.getElementById("data")?.textContent ?? "") as Data;
@@ -23,12 +24,13 @@ const mine = document.getElementById("mine") as HTMLFormElement;
 const given = (name: string) => mine.elements.namedItem(name) as HTMLInputElement;
 const NUMBERS = ["rate", "own", "cores"];
 
+const addressNow = () => addressIn(location.hash.slice(1));
+
 /** `#latency&endpoint=/plain&rate=200`: the part of the page, then the endpoint, then numbers of the calculator. */
 function readAddress(): void {
-  const [view = "", ...choices] = decodeURIComponent(location.hash.slice(1)).split("&");
+  const { view, choices } = addressNow();
   endpointSelect.value = firstEndpoint;
-  for (const choice of choices) {
-    const [name = "", value = ""] = choice.split("=");
+  for (const [name, value] of choices) {
     if (name === "endpoint") endpointSelect.value = value;
     if (NUMBERS.includes(name)) given(name).value = value;
   }
@@ -38,12 +40,11 @@ function readAddress(): void {
 }
 
 function writeAddress(): void {
-  const [view = ""] = location.hash.slice(1).split("&");
   const one = endpointSelect.value;
   const changed = NUMBERS.map(given).filter(({ value, defaultValue }) => value !== defaultValue);
-  const numbers = changed.map(({ name, value }) => `${name}=${value}`);
-  const address = [view, ...(one === firstEndpoint ? [] : [`endpoint=${one}`]), ...numbers].join("&");
-  history.replaceState(null, "", `#${address}`);
+  const numbers = changed.map(({ name, value }) => [name, value] as const);
+  const choices = [...(one === firstEndpoint ? [] : [["endpoint", one] as const]), ...numbers];
+  history.replaceState(null, "", `#${fragmentOf({ ...addressNow(), choices })}`);
   for (const link of all<HTMLAnchorElement>("nav a"))
     link.hash = [link.dataset.view, ...location.hash.split("&").slice(1)].join("&");
 }
