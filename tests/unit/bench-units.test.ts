@@ -80,9 +80,12 @@ describe("plan", () => {
     const seconds = (options: Partial<Options>) => plan(options).amount.soloSeconds;
     expect([seconds({ agents: ["a:1"] }), seconds({ agents: ["a:1"], seconds: 5 })]).toEqual([2, 5]);
     // At a fixed rate each connection sends ten requests, in at least one second.
-    expect([seconds({ rate: 1_000 }), seconds({ rate: 100 }), seconds({ rate: 100, seconds: 3 })]).toEqual([1, 10, 3]);
-    for (const wrong of [{ rate: 10 }, { rate: 100, seconds: 1.5 }])
-      expect(() => plan(wrong)).toThrow(`--rate ${wrong.rate} gives each of 100 connections one request in`);
+    expect([seconds({ rates: [1_000] }), seconds({ rates: [100] })]).toEqual([1, 10]);
+    expect([seconds({ rates: [1_000, 100] }), seconds({ rates: [100, 200], seconds: 3 })]).toEqual([10, 3]);
+    for (const wrong of [{ rates: [10] }, { rates: [10, 1_000] }, { rates: [1_000, 10] }])
+      expect(() => plan(wrong)).toThrow("--rate 10 gives each of 100 connections one request in 10 s");
+    for (const wrong of [{ rates: [100] }, { rates: [1_000, 100] }].map((one) => ({ ...one, seconds: 1.5 })))
+      expect(() => plan(wrong)).toThrow(`--rate 100 gives each of 100 connections one request in`);
     expect(plan({ warmup: 7, seconds: 2 }).amount).toMatchObject({ warmRequests: 7, soloSeconds: 2 });
   });
 
@@ -111,7 +114,7 @@ describe("plan", () => {
     expect(paused(ladder)).toEqual([false]);
     expect(paused(plan({ endpoints: ["/plain"] }))).toEqual([true]);
     expect(paused(plan({ endpoints: ["/plain"], agents: ["a:1"] }))).toEqual([false]);
-    expect(paused(plan({ endpoints: ["/plain"], rate: 1_000 }))).toEqual([false]);
+    expect(paused(plan({ endpoints: ["/plain"], rates: [1_000] }))).toEqual([false]);
   });
 
   test("names are unique: a server that is started twice is a twin, one that only has the same name is not", () => {
