@@ -93,7 +93,7 @@ export async function planOf(urls: readonly string[], options: RunOptions, signa
       apps: await appsOf(options, asked, signal),
       engine,
       preset: presets[0] ?? "quick",
-      rate: rates.length === 1 ? rates[0] : undefined,
+      rates,
       // No twin, because it checks turns, and these modes have none.
       once: slo !== undefined || idle === true,
     },

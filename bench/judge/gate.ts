@@ -1,6 +1,7 @@
 /** The verdict of a gate on a change: see docs/ci-gate.md. */
 import type { Turns } from "../keep/manifest.ts";
 import type { Slice } from "../keep/slices.ts";
+import { sumOf } from "../load/failed.ts";
 import type { Compared, Outcome } from "./outcomes.ts";
 import { type Interval, mean, meanInterval } from "./statistics.ts";
 import { isFailing } from "./verdict.ts";
@@ -76,10 +77,7 @@ export function failuresOf(turns: readonly Turns[]): Failures[] {
   return [...failing].map((name) => {
     const own = turns.filter((one) => one.name === name);
     const total = (of: (one: Turns) => number) => own.reduce((sum, one) => sum + of(one), 0);
-    const statuses = new Set(own.flatMap(({ failed }) => Object.keys(failed)));
-    const failed = Object.fromEntries(
-      [...statuses].map((status) => [status, total(({ failed }) => failed[status] ?? 0)]),
-    );
+    const failed = sumOf(own.map((one) => one.failed));
     return { name, requests: total(({ requests }) => requests), errors: total(({ errors }) => errors), failed };
   });
 }

@@ -2,6 +2,7 @@ import type { Identity } from "../../shared/identity.ts";
 import type { Cores } from "../host/cores.ts";
 import type { Fingerprint } from "../host/machine/fingerprint.ts";
 import type { Machine } from "../host/machine/identity.ts";
+import type { Failed } from "../load/failed.ts";
 import type { Histogram } from "../load/histogram.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { Slo } from "../plan/slo.ts";
@@ -75,8 +76,7 @@ export interface Turns {
   /** All requests of its generator, including warm-up. */
   readonly requests: number;
   readonly errors: number;
-  /** Failed requests by status; "no answer" if a socket failed. */
-  readonly failed: Readonly<Record<string, number>>;
+  readonly failed: Failed;
   /** CPU µs per second between its windows, while it is idle; null if unknown. */
   readonly restUsPerSecond: number | null;
 }

@@ -1,6 +1,7 @@
 /** Load from several machines: agents are `fortio server`s, asked through their REST interface. */
 import { lookup } from "node:dns/promises";
 import { UsageError } from "../../shared/errors.ts";
+import { sumOf } from "./failed.ts";
 import { type FortioResult, type Load, type LoadOptions, PERCENTILES, settings, toLoad } from "./fortio.ts";
 import { merge, percentile } from "./histogram.ts";
 
@@ -72,6 +73,7 @@ export function combine(parts: readonly Seen[]): Load {
     startedAt: Math.min(...parts.map(({ startedAt }) => startedAt)),
     requests,
     errors: sum((part) => part.errors),
+    failed: sumOf(parts.map(({ failed = {} }) => failed)),
     refused: sum((part) => part.refused),
     seconds: Math.max(...parts.map(({ seconds }) => seconds)),
     averageMs: mean((part) => part.averageMs),

@@ -6,6 +6,7 @@ import { UsageError } from "../../shared/errors.ts";
 import { type CommandOptions, lastLine, run } from "../host/command.ts";
 import { pinned } from "../host/cores.ts";
 import { OWNER } from "../host/owner.ts";
+import type { Failed } from "./failed.ts";
 import { type Histogram, percentile } from "./histogram.ts";
 import { type Asked, bytesOf, headersOf } from "./request.ts";
 
@@ -16,8 +17,8 @@ export interface Load {
   readonly requests: number;
   /** Requests without a 2xx answer. */
   readonly errors: number;
-  /** Status -> number of errors; "no answer" if a socket failed. Absent if the generator does not report it. */
-  readonly failed?: Readonly<Record<string, number>>;
+  /** Absent if the generator does not report it. */
+  readonly failed?: Failed;
   /** Requests answered by 429 or 503. */
   readonly refused: number;
   readonly seconds: number;

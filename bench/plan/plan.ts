@@ -61,7 +61,8 @@ export interface Options {
   readonly minutes?: number | undefined;
   readonly seconds?: number | undefined;
   readonly warmup?: number | undefined;
-  readonly rate?: number | undefined;
+  /** Fixed rates, requests per second. */
+  readonly rates?: readonly number[] | undefined;
   /** Leaves out the twin. */
   readonly once?: boolean;
   readonly seed: number;
@@ -138,7 +139,7 @@ export function makePlan(options: Options, servers: readonly string[]): Plan {
       name: endpoint,
       endpoint,
       connections,
-      rate: options.rate ?? null,
+      rate: options.rates?.length === 1 ? (options.rates[0] ?? null) : null,
     })),
     ...(requests && { requests }),
     ...(live && { live }),
@@ -150,20 +151,27 @@ export function makePlan(options: Options, servers: readonly string[]): Plan {
   };
 }
 
+/** Longest slice that is chosen for a rate. */
+const MOST_RATE_SECONDS = 60;
+
+/** @returns the length of a slice in which each connection sends ten requests, s. @throws UsageError if `seconds` or the limit is too short */
+function secondsAt(rate: number, { connections, seconds }: Options): number {
+  /** Seconds between two requests of one connection. */
+  const interval = connections / rate;
+  const wanted = Math.max(AT_RATE_SECONDS, 10 * interval);
+  if (seconds === undefined ? wanted <= MOST_RATE_SECONDS : seconds >= 2 * interval) return seconds ?? wanted;
+  throw new UsageError(
+    `--rate ${rate} gives each of ${connections} connections one request in ${interval} s: lower --connections, or raise --seconds`,
+  );
+}
+
 /** @throws UsageError for a rate at which a slice would have too few requests. */
 function amountFor(options: Options, servers: number): Amount {
-  const { workload = "read", preset, minutes, seconds, warmup, rate, connections, agents } = options;
+  const { workload = "read", preset, minutes, seconds, warmup, rates = [], agents } = options;
   const amount = amountOf(workload, preset);
   const isShort = preset === "quick" && servers <= FEW.servers;
-  /** Seconds between two requests of one connection, at a fixed rate. */
-  const interval = rate === undefined ? 0 : connections / rate;
-  const least = agents?.length ? AGENTS_SECONDS : rate === undefined ? 0 : AT_RATE_SECONDS;
-  const soloSeconds = seconds ?? Math.max(amount.soloSeconds, 10 * interval, least);
-  if (soloSeconds < 2 * interval || (seconds === undefined && soloSeconds > 60)) {
-    throw new UsageError(
-      `--rate ${rate} gives each of ${connections} connections one request in ${interval} s: lower --connections, or raise --seconds`,
-    );
-  }
+  const atRates = rates.map((rate) => secondsAt(rate, options));
+  const soloSeconds = seconds ?? Math.max(amount.soloSeconds, agents?.length ? AGENTS_SECONDS : 0, ...atRates);
   return {
     ...amount,
     soloSeconds,

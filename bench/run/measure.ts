@@ -34,8 +34,9 @@ export async function measure(session: Session, { seconds, open, after }: Until)
     const begun = spent();
     try {
       // An interrupted restart keeps its number and its data; the next restart gets a new number.
-      await measureRestart(session, 1 + lastRestart(session), scenarios);
-      await lookAtMachine(session, manifest.restarts);
+      const restart = 1 + lastRestart(session);
+      await measureRestart(session, restart, scenarios);
+      await lookAtMachine(session, restart);
     } finally {
       manifest.seconds.total = spent();
       session.save();

@@ -4,6 +4,7 @@ import { isSequence, WORKLOADS } from "../ask/endpoints.ts";
 import { pinned } from "../host/cores.ts";
 import { usedBetween } from "../host/meter.ts";
 import type { Turns } from "../keep/manifest.ts";
+import { sumOf } from "../load/failed.ts";
 import * as fortio from "../load/fortio.ts";
 import * as k6 from "../load/k6.ts";
 import { GeneratorEnded, type Pausable, sizeOfRequest, startPausable } from "../load/pausable.ts";
@@ -291,10 +292,11 @@ async function startRuns(session: Session, game: Game): Promise<Player> {
     target,
     windowMs: soloSeconds * 1e3,
     async play() {
-      const { slice, databaseUs, poolerUs } = await solo(session, game);
+      const { slice, failed, databaseUs, poolerUs } = await solo(session, game);
       const { requests, errors, cpuUsPerRequest, seconds } = slice;
       seen.requests += requests;
       seen.errors += errors;
+      seen.failed = sumOf([seen.failed, failed]);
       return { seconds, work: requests, cpuUs: cpuUsPerRequest && cpuUsPerRequest * requests, databaseUs, poolerUs };
     },
     end: async () => seen,

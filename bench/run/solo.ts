@@ -5,6 +5,7 @@ import { WORKLOADS } from "../ask/endpoints.ts";
 import { parseCpuList } from "../host/cores.ts";
 import { verdictOf } from "../judge/verdict.ts";
 import { appendSlices, PROTOCOL, type Slice } from "../keep/slices.ts";
+import type { Failed } from "../load/failed.ts";
 import type { Load, LoadOptions, StepLoad } from "../load/fortio.ts";
 import { merge } from "../load/histogram.ts";
 import { calibrateGenerator } from "./calibrate.ts";
@@ -27,6 +28,7 @@ const connectionsAt = (rate: number, most: number, seconds: number): number =>
 /** One slice, and the CPU time that database and pooler used for it. */
 export interface Solo extends Pick<Played, "databaseUs" | "poolerUs"> {
   readonly slice: Slice;
+  readonly failed: Failed;
 }
 
 export async function solo(
@@ -68,7 +70,7 @@ export async function solo(
   });
   const slice = { ...seen, verdict };
   keep(session, slice, load);
-  return { slice, databaseUs, poolerUs };
+  return { slice, failed: load.failed ?? {}, databaseUs, poolerUs };
 }
 
 interface Loaded {

@@ -128,6 +128,7 @@ describe("servers that run already", () => {
       [["--slo", "fast"], '--slo is "fast": write it as p99<50ms'],
       [["--resume", "2026"], "--resume 2026: there is no"],
       [["--rate", "5"], "--rate 5 gives each of 8 connections one request in 1.6 s: lower --connections, or raise"],
+      [["--rate", "500,5"], "--rate 5 gives each of 8 connections one request in 1.6 s: lower --connections, or raise"],
       [["--results", join(folder, "no/such/file.csv")], "cannot be written"],
     ];
     for (const [args, message] of cases) {

@@ -154,6 +154,25 @@ describe("a run", () => {
     expect(tables[0]?.rows.map(({ name }) => name)).toEqual(THREE);
   });
 
+  test("at fixed rates failed requests are kept by status", async () => {
+    const session = await simulate(
+      atRates(planOf(THREE, ["/plain"]), () => [100, 1_000]),
+      newFile(),
+      {
+        cost: known,
+        noise: QUIET,
+      },
+    );
+    const load: Session["load"] = async (...args) => {
+      const seen = await session.load(...args);
+      return { ...seen, errors: 3, failed: { "503": 2, "no answer": 1 } };
+    };
+    await measure({ ...session, load }, { seconds: 1 });
+    const { turns } = session.manifest;
+    expect(turns).not.toEqual([]);
+    for (const { errors, failed } of turns) expect([errors, failed]).toEqual([3, { "503": 2, "no answer": 1 }]);
+  });
+
   test("names a server that crashes, and continues with the others", async () => {
     // It crashes in the windows of its second restart: earlier it gets 8,000 warm-up requests at each of two routes, and 50 % more.
     const cost: Cost = (spec, endpoint, n, restart) =>
@@ -357,7 +376,12 @@ describe("a run", () => {
     expect(before?.restarts).toBe(2);
     const again = resume(run, results, world);
     expect(again.windows).toHaveLength(session.windows.length);
-    await measure(again, { seconds: 60 });
+    const looks: number[] = [];
+    const now = (what: string) => {
+      const [, restart] = /^restart (\d+): machine speed$/.exec(what) ?? [];
+      if (restart) looks.push(Number(restart));
+    };
+    await measure({ ...again, progress: { ...again.progress, now } }, { seconds: 60 });
     const { manifest, windows } = again;
     const restarts = (wanted: string) => [
       ...new Set(windows.flatMap(({ scenario, restart }) => (scenario === wanted ? [restart] : []))),
@@ -366,6 +390,8 @@ describe("a run", () => {
     // The measured part of the third restart counts.
     expect(whole).toEqual(Array.from({ length: manifest.restarts + 1 }, (_, i) => i + 1));
     expect(half).toEqual(whole.filter((restart) => restart !== 3));
+    // None was kept of the first part; after that, one after each restart, with its number.
+    expect(looks).toEqual([0, ...whole.slice(3)]);
     expect(manifest.seconds.total).toBeWithin(before?.seconds.total as number, 60);
     expect(manifest.fingerprints).toEqual([]);
   });

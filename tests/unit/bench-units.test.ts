@@ -17,7 +17,7 @@ import { type Bracket, capacityOf, searchCapacity } from "../../bench/judge/capa
 import { analyse, NOTHING } from "../../bench/judge/tables.ts";
 import { type Evidence, explain, verdictOf } from "../../bench/judge/verdict.ts";
 import type { Slice, Verdict, Window } from "../../bench/keep/slices.ts";
-import { overlap } from "../../bench/load/agents.ts";
+import { combine, overlap } from "../../bench/load/agents.ts";
 import { type FortioResult, type Load, load, toLoad } from "../../bench/load/fortio.ts";
 import { binned, type Histogram, merge, percentile } from "../../bench/load/histogram.ts";
 import { sizeOfRequest, startPausable } from "../../bench/load/pausable.ts";
@@ -71,9 +71,12 @@ describe("plan", () => {
     const seconds = (options: Partial<Options>) => plan(options).amount.soloSeconds;
     expect([seconds({ agents: ["a:1"] }), seconds({ agents: ["a:1"], seconds: 5 })]).toEqual([2, 5]);
     // At a fixed rate each connection sends ten requests, in at least one second.
-    expect([seconds({ rate: 1_000 }), seconds({ rate: 100 }), seconds({ rate: 100, seconds: 3 })]).toEqual([1, 10, 3]);
-    for (const wrong of [{ rate: 10 }, { rate: 100, seconds: 1.5 }])
-      expect(() => plan(wrong)).toThrow(`--rate ${wrong.rate} gives each of 100 connections one request in`);
+    expect([seconds({ rates: [1_000] }), seconds({ rates: [100] })]).toEqual([1, 10]);
+    expect([seconds({ rates: [1_000, 100] }), seconds({ rates: [100, 200], seconds: 3 })]).toEqual([10, 3]);
+    for (const wrong of [{ rates: [10] }, { rates: [10, 1_000] }, { rates: [1_000, 10] }])
+      expect(() => plan(wrong)).toThrow("--rate 10 gives each of 100 connections one request in 10 s");
+    for (const wrong of [{ rates: [100] }, { rates: [1_000, 100] }].map((one) => ({ ...one, seconds: 1.5 })))
+      expect(() => plan(wrong)).toThrow(`--rate 100 gives each of 100 connections one request in`);
     expect(plan({ warmup: 7, seconds: 2 }).amount).toMatchObject({ warmRequests: 7, soloSeconds: 2 });
   });
 
@@ -97,7 +100,7 @@ describe("plan", () => {
     expect([at.amount.soloSeconds, endpointsOf(at)]).toEqual([1, ["/plain"]]);
     expect(paused(plan({ endpoints: ["/plain"] }))).toEqual([true]);
     expect(paused(plan({ endpoints: ["/plain"], agents: ["a:1"] }))).toEqual([false]);
-    expect(paused(plan({ endpoints: ["/plain"], rate: 1_000 }))).toEqual([false]);
+    expect(paused(plan({ endpoints: ["/plain"], rates: [1_000] }))).toEqual([false]);
   });
 
   test("names are unique: a server that is started twice is a twin, one that only has the same name is not", () => {
@@ -231,7 +234,7 @@ test("cores: lists as the kernel writes them", () => {
   expect(pinned(undefined, ["fortio", "load"])).toEqual(["fortio", "load"]);
 });
 
-test("fortio: goodput counts only 2xx answers, all others are errors", () => {
+describe("fortio", () => {
   const result: FortioResult = {
     StartTime: "2026-01-01T00:00:00Z",
     ActualDuration: 2e9,
@@ -246,20 +249,29 @@ test("fortio: goodput counts only 2xx answers, all others are errors", () => {
     RetCodes: { "200": 880, "204": 20, "301": 10, "500": 40, "429": 15, "503": 5, "-1": 30 },
     SocketCount: 104,
   };
-  expect(toLoad(result, { connections: 4 })).toEqual({
-    startedAt: Date.UTC(2026),
-    requests: 1_000,
-    errors: 100,
-    failed: { 301: 10, 429: 15, 500: 40, 503: 5, "no answer": 30 },
-    refused: 20,
-    seconds: 2,
-    averageMs: 4,
-    maxMs: 10,
-    goodput: 450,
-    histogram: [[0, 0.01, 1_000]],
-    bytesPerRequest: 120,
-    percentilesMs: { 50: 5, 90: expect.closeTo(9), 99: expect.closeTo(9.9), 99.9: expect.closeTo(9.99) } as never,
-    sockets: 104,
+
+  test("goodput counts only 2xx answers, all others are errors", () => {
+    expect(toLoad(result, { connections: 4 })).toEqual({
+      startedAt: Date.UTC(2026),
+      requests: 1_000,
+      errors: 100,
+      failed: { 301: 10, 429: 15, 500: 40, 503: 5, "no answer": 30 },
+      refused: 20,
+      seconds: 2,
+      averageMs: 4,
+      maxMs: 10,
+      goodput: 450,
+      histogram: [[0, 0.01, 1_000]],
+      bytesPerRequest: 120,
+      percentilesMs: { 50: 5, 90: expect.closeTo(9), 99: expect.closeTo(9.9), 99.9: expect.closeTo(9.99) } as never,
+      sockets: 104,
+    });
+  });
+
+  test("several of them: failed requests by status are those of all", () => {
+    const part = toLoad(result, { connections: 4 });
+    const { errors, failed } = combine([part, { ...part, errors: 1, failed: { 404: 1 } }, part]);
+    expect([errors, failed]).toEqual([201, { 301: 20, 404: 1, 429: 30, 500: 80, 503: 10, "no answer": 60 }]);
   });
 });
 
