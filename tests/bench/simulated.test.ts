@@ -156,7 +156,7 @@ describe("a run", () => {
 
   test("at fixed rates failed requests are kept by status", async () => {
     const session = await simulate(
-      atRates(planOf(THREE, ["/plain"]), () => [100, 1_000]),
+      atRates(planOf(THREE, ["/plain"]), [100, 1_000]),
       newFile(),
       {
         cost: known,
