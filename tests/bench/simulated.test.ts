@@ -155,14 +155,10 @@ describe("a run", () => {
   });
 
   test("at fixed rates failed requests are kept by status", async () => {
-    const session = await simulate(
-      atRates(planOf(THREE, ["/plain"]), [100, 1_000]),
-      newFile(),
-      {
-        cost: known,
-        noise: QUIET,
-      },
-    );
+    const session = await simulate(atRates(planOf(THREE, ["/plain"]), [100, 1_000]), newFile(), {
+      cost: known,
+      noise: QUIET,
+    });
     const load: Session["load"] = async (...args) => {
       const seen = await session.load(...args);
       return { ...seen, errors: 3, failed: { "503": 2, "no answer": 1 } };
