@@ -3,18 +3,19 @@
 set -eu
 CALLED_FROM=$PWD
 export CALLED_FROM
-cd "$(dirname "$0")"
+CDPATH='' cd -- "$(dirname "$(readlink -f "$0")")"
 case "$*" in --help | -h) exec cat bench/help.txt ;; esac
 . bench/setup.sh
-# shellcheck disable=SC2016 # a command to copy
-[ "$(uname)" = Linux ] || case "${1-}" in help | report) ;; *)
-  fail 'measuring requires Linux, and Docker has one: docker build --target bench -t http-benchmark:bench . && docker run --rm -it -h docker -v "$PWD/results:/results" http-benchmark:bench bench'
-  ;;
-esac
 
 # With --fail-above, exit 1 means that the change is slower, so a setup that fails exits 3.
 case " $* " in *" --fail-above"*) trap '[ $? -ne 1 ] || exit 3' EXIT ;; esac
 
-setup_bun
-setup_bench
+# shellcheck disable=SC2016 # a command to copy
+[ "$(uname)" = Linux ] || case " $* " in " help "* | " report "* | *" --help "* | *" --dry-run "*) ;; *)
+  fail 'measuring requires Linux, and Docker has one: docker build --target bench -t http-benchmark:bench . && docker run --rm -it -h docker -v "$PWD/results:/results" http-benchmark:bench bench'
+  ;;
+esac
+
+alone setup_bun
+alone setup_bench
 exec bun bench/cli.ts "$@"

@@ -3,13 +3,13 @@
 # All tests, also those that need a Docker engine, other languages or a quiet machine: ./test.sh all
 # The tests of servers in other languages: ./test.sh stacks. Some test files: ./test.sh FILE ...
 set -eu
-cd "$(dirname "$0")"
+CDPATH='' cd -- "$(dirname "$(readlink -f "$0")")"
 . bench/setup.sh
 
-setup_bun
-setup_servers
-packages # also those of tests
-setup_fortio
+alone setup_bun
+alone setup_servers
+alone setup_tests
+alone setup_fortio
 
 # These tests measure, so nothing else may run at the same time.
 ALONE="tests/bench/agents.test.ts tests/bench/gate.test.ts tests/bench/instrument.test.ts tests/bench/k6.test.ts"
@@ -56,7 +56,7 @@ build_stacks() {
 case "$*" in
 "") files $LIKELY | grep -v simulations | beside || code=1 ;;
 all)
-  setup_k6
+  alone setup_k6
   build_stacks
   # The slowest folders first; tests/stacks last, because its servers are being built.
   files tests/docker tests/bench tests/servers tests/unit tests/stacks | grep -vxF "$(printf '%s\n' $ALONE)" | beside || code=1

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { exitWith } from "../shared/errors.ts";
@@ -256,6 +257,7 @@ try {
   await program.parseAsync();
 } catch (error) {
   if (!interrupted.signal.aborted) exitWith(error);
-  console.error(`stopped; results so far are in ${foldersOf(results)[0]}`);
+  const [folder = ""] = foldersOf(results);
+  console.error(existsSync(folder) ? `stopped; results so far are in ${folder}` : "stopped");
   process.exit(interrupted.signal.reason);
 }

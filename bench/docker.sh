@@ -18,9 +18,10 @@ elif grep -q '^ *0 *[1-9]' /proc/self/uid_map; then
   exec /app/bench.sh "$@" # an engine without root: outside the container, this user is the one who called docker
 else
   # Docker makes a missing folder as root.
-  others=$(find /results -mindepth 1 -maxdepth 1 ! -name results ! -name '*.csv' ! -name '*.json' ! -name '*.html')
-  [ -z "$others" ] || fail "the folder mounted at /results belongs to root and has other files: mount another folder"
+  [ -z "$(ls -A /results)" ] || fail "the folder mounted at /results belongs to root and has files: mount another folder"
   owner=node
-  chown node /results
+  chown node /results 2>/dev/null || :
 fi
+can_write setpriv --reuid "$owner" --regid "$owner" --clear-groups ||
+  fail "its owner (user $(stat -c %u /results)) cannot write to the folder mounted at /results: make it writable, or mount another folder"
 exec setpriv --reuid "$owner" --regid "$owner" --clear-groups /app/bench.sh "$@"

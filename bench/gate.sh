@@ -5,6 +5,7 @@ set -eu
 bench="$(cd "$(dirname "$0")/.." && pwd)/bench.sh"
 folder=$(mktemp -d)
 not_measured() { echo "$*" >&2; exit 3; }
+[ -n "${START-}" ] || not_measured "START is missing: give the command that starts the app"
 
 # The commit to compare with: BASE; else, as on the first push of a branch or a tag, the one before HEAD. A shallow clone has neither.
 case ${BASE-} in

@@ -1,11 +1,11 @@
 # shellcheck shell=sh
 # Sourced in the project's folder: each setup_NAME finds NAME or installs it under .tools/ or node_modules/.
-# Nothing outside this folder is changed, no daemon or system package installed.
+# No daemon or system package is installed; outside this folder only the download caches of npm, Bun and Go grow.
 FORTIO_VERSION=1.68.2
 K6_VERSION=1.8.1
 # Apps of the user and their setup commands get the caller's PATH.
 export CALLERS_PATH="${CALLERS_PATH:-$PATH}"
-PATH="$PWD/.tools/bin:$PWD/node_modules/.bin:$CALLERS_PATH"
+PATH="$PWD/.tools/bin:$PWD/node_modules/.bin:$PATH"
 export PATH
 
 say() { echo "$*" >&2; }
@@ -27,14 +27,29 @@ setup_bun() {
   bun --version >/dev/null 2>&1 || fail "Bun $wanted has no build for this machine"
 }
 
-# Packages in the versions of bun.lockb. Later calls add to earlier ones.
-packages() { [ ! -f bun.lockb ] || bun install --frozen-lockfile --silent "$@" >&2 || fail "bun install failed: see above"; }
-setup_bench() { packages --filter bench --omit=dev --omit=optional; }
-setup_httpyac() { packages --filter bench --omit=dev; }
+# alone COMMAND...: set-ups of two runs at once would write the same files, so the second waits.
+alone() (
+  if have flock && mkdir -p .tools 2>/dev/null && [ -w .tools ]; then
+    exec 9>.tools/lock
+    flock -n 9 || { say "waiting for another set-up in this folder"; flock 9; }
+  fi
+  "$@"
+)
+
+# packages NAME OPTION...: packages in the versions of bun.lockb, among them NAME. Later calls add to earlier ones.
+packages() {
+  [ -f bun.lockb ] || return 0 # an image that has them
+  [ -d "node_modules/$1" ] || say "installing packages into node_modules/"
+  shift
+  said=$(bun install --frozen-lockfile "$@" 2>&1) || fail "bun install failed: $said"
+}
+setup_bench() { packages commander --filter bench --omit=dev --omit=optional; }
+setup_httpyac() { packages httpyac --filter bench --omit=dev; }
+setup_tests() { packages typescript; }
 
 # The servers of the matrix: frameworks, drivers, Node and data.
 setup_servers() {
-  packages --filter simple-http-server-benchmark --omit=dev
+  packages elysia --filter simple-http-server-benchmark --omit=dev
   rm -rf node_modules/node-*/include # for compiling add-ons, 67 MB
   have node || fail "Node.js is missing and the registry has no build of it for this machine: install Node.js 24 or later"
   [ -f data.db ] || bun createdb.ts >&2 || exit 1
@@ -47,7 +62,7 @@ setup_k6() { setup_generator k6 "$K6_VERSION" go.k6.io/k6 grafana/k6; }
 # process of this machine can be paused, and its CPU time is known.
 setup_generator() {
   if have "$1"; then return; fi
-  mkdir -p .tools/bin
+  mkdir -p .tools/bin 2>/dev/null || fail "$1 is missing, and .tools/ cannot be made here to install it: install $1, then run this again"
   if have go; then
     say "installing $1 $2 into .tools/ with Go"
     # Without debug information: a fifth less to compile.
@@ -55,8 +70,10 @@ setup_generator() {
   elif have docker && docker info >/dev/null 2>&1; then
     say "copying $1 out of the image $4:$2 into .tools/"
     container=$(docker create "$4:$2") || fail "docker could not get the image $4:$2: see above"
-    docker cp -q "$container:/usr/bin/$1" ".tools/bin/$1" >&2 || fail "the image $4:$2 has no /usr/bin/$1"
-    docker rm "$container" >/dev/null
+    trap 'docker rm "$container" >/dev/null' EXIT
+    trap 'exit 130' INT TERM
+    docker cp -q "$container:/usr/bin/$1" ".tools/$1.new" >&2 || fail "the image $4:$2 has no /usr/bin/$1"
+    mv ".tools/$1.new" ".tools/bin/$1"
   else
     fail "$1 is missing, and so are Go and a Docker engine to install it with: install one of them, or a package from the releases of $1, then run this again"
   fi

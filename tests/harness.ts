@@ -211,7 +211,7 @@ const OTHERS = {
     () => Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === "::1")),
     "this machine has no IPv6: enable it for the loopback interface",
   ],
-  k6: [() => find("k6") !== null, "k6 is missing: ./bench.sh --workload content --dry-run installs it"],
+  k6: [() => find("k6") !== null, "k6 is missing: ./test.sh all builds it"],
   linux: [() => process.platform === "linux", "this is not Linux"],
   pgbouncer: [() => isFine(needPgbouncer), "pgbouncer 1.24 or later is missing: install pgbouncer"],
   postgres: [() => findPrograms() !== null, "PostgreSQL is missing: install postgresql"],

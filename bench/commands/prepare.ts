@@ -38,7 +38,7 @@ export async function withoutAll(
  */
 export async function prepare(plan: Plan, results: string, signal: AbortSignal, loads = true): Promise<void> {
   const { targets, agents, workload } = plan;
-  checkResults(results);
+  if (loads) checkResults(results);
   const isLoadedHere = loads && agents.length === 0 && targets.every(isHere);
   if (isLoadedHere && splitCores() === null)
     throw new UsageError(

@@ -19,7 +19,7 @@ export function describe(plan: Plan, cores: Cores | null): string {
   const where = () => {
     if (agents.length > 0) return `; load from ${agents.join(", ")}`;
     if (!targets.every(isHere)) return "";
-    if (cores === null) return "; servers and generator share the cores";
+    if (cores === null) return "; measuring here requires two cores";
     const pinned = targets.every(({ kind }) => kind !== "url");
     return `; generator on cores ${cores.generator}, servers ${pinned ? `on ${cores.server}` : "not pinned"}`;
   };
