@@ -58,7 +58,7 @@ export interface RunOptions extends AppOptions, RequestOptions {
 /** Measures servers of the matrix, or those at `urls`, and prints the report. @throws UsageError */
 export async function run(urls: readonly string[], options: RunOptions, signal: AbortSignal): Promise<void> {
   const { resume, slo, dryRun, results, machineName } = options;
-  if (resume !== undefined) return finish(resumeSession(resume, results, signal, progressOf), options);
+  if (resume !== undefined) return finish(await resumeSession(resume, results, signal, progressOf), options);
   const planned = await planOf(urls, options, signal);
   if (planned.targets.some((spec) => spec.kind === "local" && spec.env.POSTGRES_POOLER)) needPgbouncer();
   if (!dryRun) await prepare(planned, results, signal);

@@ -195,7 +195,7 @@ describe("a run", () => {
     const { run } = session.manifest;
     const before = manifestOf(results, run);
     expect(before?.restarts).toBe(2);
-    const again = resume(run, results, world);
+    const again = await resume(run, results, world);
     expect(again.windows).toHaveLength(session.windows.length);
     await measure(again, { seconds: 60 });
     const { manifest, windows } = again;
