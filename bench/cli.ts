@@ -173,6 +173,10 @@ const program = withOptions(new Command("./bench.sh"), ENDPOINTS)
   )
   .option("--machine-name <name>", "name of this machine in reports, e.g. hetzner-cx33 (default: its processor)")
   .option("--seed <n>", "seed of the random order", number(0, 2 ** 32 - 1, true), Date.now() % 2 ** 32)
+  .option(
+    "--keep-secrets",
+    "keep secret headers, bodies and --env in results/, to --resume the run (default: their hashes)",
+  )
   .option("--resume <run>", "run to continue")
   .option("--dry-run", "print the plan and its duration; build, prepare and measure nothing")
   .option("--details", "print every table at the end, not only the card")

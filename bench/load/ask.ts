@@ -3,6 +3,7 @@ import { request as overHttp } from "node:http";
 import { request as overHttps } from "node:https";
 import { UsageError } from "../../shared/errors.ts";
 import { type Asked, bytesOf, headersOf } from "./request.ts";
+import { hiddenText } from "./secrets.ts";
 
 export interface Answer {
   readonly status: number;
@@ -30,7 +31,8 @@ const asBytes = (headers: Readonly<Record<string, string>>): Record<string, stri
 
 /** @throws UsageError that names the request, and the remedy */
 export async function ask(asked: Asked, signal: AbortSignal): Promise<Answer> {
-  const { url, method = "GET" } = asked;
+  const { method = "GET" } = asked;
+  const url = hiddenText(asked.url);
   const seen = { hasBegun: false };
   try {
     return await send(asked, signal, seen);

@@ -4,6 +4,7 @@ import { setImmediate as yieldOnce } from "node:timers/promises";
 import { UsageError } from "../../shared/errors.ts";
 import { type CommandOptions, lastLine, start } from "../host/command.ts";
 import { isStopped, writtenBy } from "../host/proc.ts";
+import { hiddenText } from "./secrets.ts";
 
 export interface Pausable {
   readonly pid: number;
@@ -30,7 +31,7 @@ export function startPausable(command: readonly string[], url: string, options: 
     send("SIGINT"); // before SIGCONT, so that it sends nothing more
     send("SIGCONT");
     const { stdout, stderr } = await ended;
-    if (stdout === "") throw new UsageError(`${url} could not be loaded: ${lastLine(stderr)}`);
+    if (stdout === "") throw new UsageError(`${hiddenText(url)} could not be loaded: ${lastLine(stderr)}`);
     return stdout;
   };
   return {

@@ -7,9 +7,10 @@ import { type Cores, moveTo, splitCores } from "../host/cores.ts";
 import { type Engine, openEngine } from "../host/engine.ts";
 import { readMachine } from "../host/machine/identity.ts";
 import { sweep } from "../host/sweep.ts";
-import { runFile, shortJson, writeWhole } from "../keep/files.ts";
+import { PRIVATE, runFile, shortJson, writeWhole } from "../keep/files.ts";
 import { type Manifest, manifestOf } from "../keep/manifest.ts";
 import { checkResults } from "../keep/results.ts";
+import { hasSecrets, withoutSecrets } from "../keep/secrets.ts";
 import { PROTOCOL, readSlices, readWindows, type Slice, type Window } from "../keep/slices.ts";
 import { findAgents, loadFrom } from "../load/agents.ts";
 import { type Load, type LoadOptions, load } from "../load/fortio.ts";
@@ -93,7 +94,10 @@ export async function newSession(
   results: string,
   progress: Progress,
   signal: AbortSignal,
-  machineName?: string,
+  {
+    machineName,
+    keepSecrets,
+  }: { readonly machineName?: string | undefined; readonly keepSecrets?: true | undefined } = {},
 ): Promise<Session> {
   const manifest: Manifest = {
     run: new Date().toISOString(),
@@ -101,6 +105,7 @@ export async function newSession(
     host: hostname(),
     machineName,
     plan,
+    ...(hasSecrets(plan) && { secrets: keepSecrets ? "kept" : "hashed" }),
     cores: coresFor(plan),
     environment: await environmentOf(plan),
     machine: readMachine(),
@@ -140,6 +145,10 @@ export async function resumeSession(
   }
   if (Object.keys(manifest.capacities).length > 0)
     throw new UsageError(`--resume ${run}: a run with --slo cannot be resumed: start a new run`);
+  if (manifest.secrets === "hashed")
+    throw new UsageError(
+      `--resume ${run}: its secrets (headers, bodies, --env) were not kept: start a new run with --keep-secrets`,
+    );
   const { plan, cores, environment } = manifest;
   const mixed = (changes: readonly string[]) =>
     new UsageError(`--resume ${run}: not as it was measured: ${changes.join(", ")}: go back, or start a new run`);
@@ -177,7 +186,11 @@ function sessionOf(
     sizes,
     windowMs: new Map(),
     rates: new Map(),
-    save: () => writeWhole(runFile(results, manifest.run, "json"), `${shortJson(manifest)}\n`),
+    save() {
+      const kept = manifest.secrets === "kept" ? manifest : withoutSecrets(manifest);
+      const mode = manifest.secrets && PRIVATE;
+      writeWhole(runFile(results, manifest.run, "json"), `${shortJson(kept)}\n`, mode);
+    },
     [Symbol.asyncDispose]() {
       return closeSession(this);
     },
