@@ -33,7 +33,7 @@ const options = new Command("bun createdb.ts")
   .option("--seed <n>", "seed of the random values", integer(0, 2 ** 32 - 1), 1)
   .option("--contents", "write content items and users instead of data.db")
   .option("--file <path>", "file to write (default: data.db, with --contents content.db)")
-  .option("--postgres <url>", "write content items and users to this empty Postgres database")
+  .option("--postgres [url]", "write content items and users to this empty Postgres database (default: DATABASE_URL)")
   .option("--tpcb", "write the tables of pgbench to --postgres, or to DATABASE_URL")
   .option("--scale <n>", "branches of --tpcb, each with 10 tellers and 100,000 accounts", integer(1, 20_000), 10)
   .allowExcessArguments(false)
@@ -43,12 +43,15 @@ const options = new Command("bun createdb.ts")
     seed: number;
     contents?: true;
     file?: string;
-    postgres?: string;
+    postgres?: string | true;
     tpcb?: true;
     scale: number;
   }>();
 
-const database = options.postgres ?? (options.tpcb && (process.env.DATABASE_URL || DATABASE_URL));
+const isNamed = typeof options.postgres === "string";
+const database = isNamed
+  ? (options.postgres as string)
+  : (options.postgres || options.tpcb) && (process.env.DATABASE_URL || DATABASE_URL);
 const file = options.file ?? (options.contents ? "content.db" : "data.db");
 const temporary = `${file}.${process.pid}.tmp`;
 const removeTemporary = () => rmSync(temporary, { force: true });

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
-import { exitWith } from "../shared/errors.ts";
+import { exitWith, UsageError } from "../shared/errors.ts";
 import { fromCaller } from "./ask/caller.ts";
 import { ENDPOINTS, WORKLOADS } from "./ask/endpoints.ts";
 import { SERVERS } from "./ask/targets.ts";
@@ -117,6 +117,17 @@ const workloadOption = (choices: readonly string[]) =>
     .choices(choices)
     .default("read");
 
+/** @throws UsageError for options beside --resume, because a run has those with which it was begun */
+function refuseBeside(run: string, command: Command): void {
+  const given = command.options.filter((option) => command.getOptionValueSource(option.attributeName()) === "cli");
+  const names = given.flatMap(({ long }) =>
+    ["--resume", "--results", "--details"].includes(long ?? "") ? [] : [long],
+  );
+  const wrong = [...names.sort(), ...command.args];
+  if (wrong.length > 0)
+    throw new UsageError(`--resume ${run} continues the run with its own options: leave out ${wrong.join(" ")}`);
+}
+
 const program = withOptions(new Command("./bench.sh"), ENDPOINTS)
   .description(
     "Measures HTTP servers: starts those of the matrix and your apps, or attaches to running servers at URLs.",
@@ -155,14 +166,19 @@ const program = withOptions(new Command("./bench.sh"), ENDPOINTS)
   )
   .option("--machine-name <name>", "name of this machine in reports, e.g. hetzner-cx33 (default: its processor)")
   .option("--seed <n>", "seed of the random order", number(0, 2 ** 32 - 1, true), Date.now() % 2 ** 32)
+  .option(
+    "--keep-secrets",
+    "keep secret headers, bodies and --env in results/, to --resume the run (default: their hashes)",
+  )
   .option("--resume <run>", "run to continue")
   .option("--dry-run", "print the plan and its duration; build, prepare and measure nothing")
   .option("--details", "print every table at the end, not only the card")
   .helpCommand("help [command]", "all options, or those of a command")
   .enablePositionalOptions()
-  .action(async (urls: string[], options: RunOptions) =>
-    (await import("./commands/run.ts")).run(urls, options, interrupted.signal),
-  );
+  .action(async (urls: string[], options: RunOptions, command: Command) => {
+    if (options.resume !== undefined) refuseBeside(options.resume, command);
+    await (await import("./commands/run.ts")).run(urls, options, interrupted.signal);
+  });
 const compareCommand = withOptions(program.command("compare"), PAIR_ENDPOINTS)
   .description("compares two servers, or two commits of an app, until it can tell which needs less CPU time")
   .argument("[servers...]", "two servers: of the matrix, an app named by --start, or a URL")

@@ -57,11 +57,8 @@ export async function simulate(plan: Plan, results: string, world: World, signal
 const never = new AbortController().signal;
 
 /** Continues a simulated run. */
-export const resume = (run: string, results: string, world: World): Session =>
-  simulated(
-    resumeSession(run, results, never, () => progress),
-    world,
-  );
+export const resume = async (run: string, results: string, world: World): Promise<Session> =>
+  simulated(await resumeSession(run, results, never, () => progress), world);
 
 /** A server that is up, or has crashed. */
 interface Server {

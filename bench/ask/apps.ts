@@ -4,6 +4,7 @@ import { UsageError } from "../../shared/errors.ts";
 import { start } from "../host/command.ts";
 import { markApp, sweep } from "../host/sweep.ts";
 import type { Request, Requests } from "../load/request.ts";
+import { hiddenText } from "../load/secrets.ts";
 import { callersEnvironment, fromCaller } from "./caller.ts";
 import { ENDPOINTS } from "./endpoints.ts";
 import type { HttpFile } from "./http-file.ts";
@@ -51,7 +52,7 @@ export async function askedOf(options: RequestOptions, otherwise: readonly strin
     file === undefined
       ? undefined
       : await readRequests({ file, environment, allowScripts, headers: headersFrom(header) });
-  const all = [...endpoints, ...Object.keys(inFile?.requests ?? {})];
+  const all = [...endpoints.map((endpoint) => hiddenText(endpoint)), ...Object.keys(inFile?.requests ?? {})];
   if (all.length === 0 && (header.length > 0 || body !== undefined))
     throw new UsageError("--header and --body require --endpoints, e.g. --endpoints 'POST /login'");
   const requests: Requests = { ...withOptions(endpoints, header, body), ...inFile?.requests };

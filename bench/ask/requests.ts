@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { UsageError } from "../../shared/errors.ts";
 import type { Answer } from "../load/ask.ts";
 import { bodyOf, type Request, type Requests } from "../load/request.ts";
+import { hiddenText } from "../load/secrets.ts";
 import { fromCaller } from "./caller.ts";
 import { SEQUENCE, WORKLOADS, type Workload } from "./endpoints.ts";
 import { fieldsOf, readHar } from "./har.ts";
@@ -37,8 +38,9 @@ export function requestOf(endpoint: string, own: Requests = {}, workload: Worklo
 export const isOurPost = (endpoint: string): boolean =>
   POSTED[endpoint.replace(/^POST /, "")] !== undefined && endpoint.startsWith("POST ");
 
-/** A GET without body is named by its path alone, as endpoints are. */
-const nameOf = ({ method, path }: Request): string => (method === "GET" ? path : `${method} ${path}`);
+/** A GET without body is named by its path alone, as endpoints are. Names are shown everywhere, so they have no secrets. */
+export const nameOf = ({ method, path }: Pick<Request, "method" | "path">): string =>
+  hiddenText(method === "GET" ? path : `${method} ${path}`);
 
 /** Time in s or ms since 1970, which pages add to the URLs that they poll. */
 const TIME = /(?<==)1[5-9]\d{8}(\d{3})?(?=&|$)/g;
@@ -78,9 +80,11 @@ export function headersFrom(headers: readonly string[]): Request["headers"] {
   return fields;
 }
 
-/** What --header and --body add to endpoints. @throws UsageError */
+/** What --header and --body add to endpoints, and the requests of endpoints whose names hide a secret. @throws UsageError */
 export function withOptions(endpoints: readonly string[], headers: readonly string[], body?: string): Requests {
-  if (headers.length === 0 && body === undefined) return {};
+  const hidden = endpoints.filter((endpoint) => hiddenText(endpoint) !== endpoint);
+  if (headers.length === 0 && body === undefined)
+    return Object.fromEntries(hidden.map((endpoint) => [hiddenText(endpoint), requestOf(endpoint)]));
   const fields = headersFrom(headers);
   if (body !== undefined && !endpoints.some((endpoint) => requestOf(endpoint).method !== "GET"))
     throw new UsageError(
@@ -92,7 +96,7 @@ export function withOptions(endpoints: readonly string[], headers: readonly stri
       const request = requestOf(endpoint);
       const sends = body !== undefined && request.method !== "GET";
       const all = { ...(sends && JSON_TYPE), ...request.headers, ...fields };
-      return [endpoint, { ...request, headers: all, ...(sends && content) } as Request];
+      return [hiddenText(endpoint), { ...request, headers: all, ...(sends && content) } as Request];
     }),
   );
 }

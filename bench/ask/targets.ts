@@ -4,6 +4,7 @@ import { UsageError } from "../../shared/errors.ts";
 import stacks from "../../stacks/stacks.json" with { type: "json" };
 import type { EngineSpec } from "../host/engine.ts";
 import type { Request } from "../load/request.ts";
+import { hiddenText } from "../load/secrets.ts";
 import { WORKLOADS, type Workload } from "./endpoints.ts";
 
 /** What all targets have. */
@@ -243,7 +244,7 @@ export function parseEither(
   const { workload, name, insecure } = more;
   if (text.includes("://")) {
     if (!workload || !WORKLOADS[workload].store)
-      return { kind: "url", url: baseOf(text), name: name ?? text, ...(insecure && { insecure }) };
+      return { kind: "url", url: baseOf(text), name: name ?? hiddenText(text), ...(insecure && { insecure }) };
     throw new UsageError(`--workload ${workload} loads servers started here only: leave out ${text}`);
   }
   return apps.find((app) => app.name === text) ?? parseTarget(text, servers, workload);

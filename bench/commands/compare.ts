@@ -6,6 +6,7 @@ import type { Workload } from "../ask/endpoints.ts";
 import { checkOut, HeadError, type Side } from "../ask/sides.ts";
 import { onStore, parseEither, SERVERS, type TargetSpec } from "../ask/targets.ts";
 import { type Also, EXIT, failuresOf, gateDeciding, gateOf } from "../judge/gate.ts";
+import { hiderOf } from "../keep/secrets.ts";
 import { endpointsOf, unique } from "../plan/plan.ts";
 import { GATE_SECONDS, pairEndpoints } from "../plan/presets.ts";
 import { compareUntilDecided } from "../run/measure.ts";
@@ -68,11 +69,15 @@ export async function compare(names: readonly string[], options: CompareOptions,
 }
 
 /** A gate that cannot measure does not pass. It is "failed" if only the later commit fails, else "not measured". */
-function refuse(error: UsageError, { failAbove, json, markdown, repo, ref = [], copy }: CompareOptions): number {
+function refuse(error: UsageError, options: CompareOptions): number {
+  const { failAbove, json, markdown, repo, ref = [], copy, env = [], header = [], body = "" } = options;
   const verdict = error instanceof HeadError ? "failed" : "not measured";
   const isMissing =
     ref.length > 0 && !copy && error.message.includes("did not start") && existsSync(join(repo, ".env"));
-  const reason = `${error.message}${isMissing ? ` (.env is in the working tree only: --copy .env)` : ""}`;
+  // It may become a comment that everyone can read.
+  const values = [...env.map((one) => one.replace(/^.*?=/s, "")), ...header.map((one) => one.replace(/^.*?:\s*/s, ""))];
+  const said = hiderOf([...values, body])(error.message);
+  const reason = `${said}${isMissing ? ` (.env is in the working tree only: --copy .env)` : ""}`;
   console.error(reason);
   if (json) give(json, `${JSON.stringify({ version: 2, verdict, reason, failAbove }, null, 2)}\n`);
   if (typeof markdown === "string") give(markdown, `**${capital(verdict)}:** ${reason}\n`);

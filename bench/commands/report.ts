@@ -1,6 +1,6 @@
 /** `./bench.sh report`: shows results files. */
 import { UsageError } from "../../shared/errors.ts";
-import { write } from "../keep/files.ts";
+import { PRIVATE, write } from "../keep/files.ts";
 import { manifestOf } from "../keep/manifest.ts";
 import { readSlices, readWindows } from "../keep/slices.ts";
 import { comparison, type Run } from "../tell/compare.ts";
@@ -49,7 +49,7 @@ export const show = (report: Report, details = false): string => (details ? term
 
 /** @returns the page's path. @throws UsageError if it cannot be written. */
 export async function writePage(report: Report, file: string): Promise<string> {
-  write(file, await html(report));
+  write(file, await html(report), report.manifest?.secrets && PRIVATE);
   return file;
 }
 

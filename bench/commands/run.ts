@@ -48,6 +48,7 @@ export interface RunOptions extends AppOptions, RequestOptions {
   readonly name?: string[];
   readonly machineName?: string;
   readonly seed: number;
+  readonly keepSecrets?: true;
   readonly resume?: string;
   readonly dryRun?: boolean;
   readonly details?: boolean;
@@ -55,16 +56,16 @@ export interface RunOptions extends AppOptions, RequestOptions {
 
 /** Measures servers of the matrix, or those at `urls`, and prints the report. @throws UsageError */
 export async function run(urls: readonly string[], options: RunOptions, signal: AbortSignal): Promise<void> {
-  const { resume, slo, dryRun, results, machineName } = options;
+  const { resume, slo, dryRun, results } = options;
   if (resume !== undefined) {
-    await using session = resumeSession(resume, results, signal, progressOf);
+    await using session = await resumeSession(resume, results, signal, progressOf);
     return await finish(session, options);
   }
   const plan = await planOf(urls, options, signal);
   if (plan.targets.some((spec) => spec.kind === "local" && spec.env.POSTGRES_POOLER)) needPgbouncer();
   if (!dryRun) await prepare(plan, results, signal);
   if (dryRun) return console.log([describe(plan, coresFor(plan)), ...targetLines(plan)].join("\n"));
-  await using session = await newSession(plan, results, progressOf(plan, slo), signal, machineName);
+  await using session = await newSession(plan, results, progressOf(plan, slo), signal, options);
   const running = plan.targets.filter(({ kind }) => kind === "url");
   await withTargets(session, running, async () => {}); // reports mistakes before anything is measured
   if (slo) return await capacity(session, slo);
@@ -134,7 +135,11 @@ async function finish(session: Session, options: RunOptions): Promise<void> {
     if (!signal.aborted) throw error;
     await closeSession(session);
     if (session.slices.length > 0) await tell(session, options);
-    console.error(`\n./bench.sh --resume ${manifest.run} continues this run`);
+    console.error(
+      manifest.secrets === "hashed"
+        ? "\nthis run cannot be continued, because its secrets are not kept: --keep-secrets keeps them"
+        : `\n./bench.sh --resume ${manifest.run} continues this run`,
+    );
     throw error;
   }
   await closeSession(session);

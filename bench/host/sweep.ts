@@ -1,4 +1,5 @@
 /** Ends processes that a run left behind, because SIGKILL ended it or an app started them outside its group. */
+import { sweepPrivate } from "./folders.ts";
 import { sweepGroups } from "./group.ts";
 import { hasEnded, OWNER } from "./owner.ts";
 import { environmentOf, processes } from "./proc.ts";
@@ -7,10 +8,11 @@ import { environmentOf, processes } from "./proc.ts";
 const MARK = "HTTP_BENCHMARK_OWNER";
 process.env[MARK] = OWNER;
 
-/** Ends the processes, paused or not, and removes the control groups, of runs that have provably ended. */
+/** Ends the processes, paused or not, and removes the control groups and private files, of runs that have provably ended. */
 export function sweep(): void {
   const left = endAll(hasEnded);
   sweepGroups();
+  sweepPrivate();
   if (left > 0) console.error(`ended ${left} processes left by a run that was killed`);
 }
 

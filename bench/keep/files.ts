@@ -1,5 +1,14 @@
 /** Files of runs: results.csv, and beside it a folder of the same name with three files per run. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { zstdDecompressSync } from "node:zlib";
 import { UsageError } from "../../shared/errors.ts";
@@ -45,17 +54,21 @@ export function readText(file: string): string {
   return (file.endsWith(".zst") ? zstdDecompressSync(bytes) : bytes).toString();
 }
 
-/** Replaces a file as a whole, so that it is valid at every moment. */
-export function writeWhole(file: string, text: string | Uint8Array): void {
+/** Mode of a file that only its user may read. */
+export const PRIVATE = 0o600;
+
+/** Replaces a file as a whole, so that it is valid at every moment. @param mode by default as the user has set it */
+export function writeWhole(file: string, text: string | Uint8Array, mode?: number): void {
   mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(`${file}.new`, text);
+  writeFileSync(`${file}.new`, text, { mode });
+  if (mode !== undefined) chmodSync(`${file}.new`, mode); // it may have been left by an earlier run
   renameSync(`${file}.new`, file);
 }
 
 /** The same. @throws UsageError if the file cannot be written. */
-export function write(file: string, text: string): void {
+export function write(file: string, text: string, mode?: number): void {
   try {
-    writeWhole(file, text);
+    writeWhole(file, text, mode);
   } catch (error) {
     throw new UsageError(`"${file}" cannot be written (${(error as Error).message})`);
   }

@@ -16,6 +16,8 @@ export interface Manifest {
   /** From --machine-name. */
   readonly machineName?: string | undefined;
   readonly plan: Plan;
+  /** Whether the secrets of the plan are kept, or only their hashes, without which the run cannot be continued; absent if it has none. */
+  readonly secrets?: "kept" | "hashed";
   readonly cores: Cores | null;
   /** Versions, commit and data, needed to repeat the run. */
   environment: Readonly<Record<string, unknown>>;

@@ -5,6 +5,7 @@ import { connect, type Socket } from "node:net";
 import { connect as connectByTls } from "node:tls";
 import { UsageError } from "../../shared/errors.ts";
 import { type Asked, bytesOf, headersOf } from "./request.ts";
+import { hiddenText } from "./secrets.ts";
 
 export interface Answer {
   readonly status: number;
@@ -50,7 +51,8 @@ async function within<T>(
   signal: AbortSignal,
   wait: (asked: Asked, limit: AbortSignal, seen: Seen) => Promise<T>,
 ): Promise<T> {
-  const { url, method = "GET" } = asked;
+  const { method = "GET" } = asked;
+  const url = hiddenText(asked.url);
   const seen = { hasBegun: false };
   try {
     return await wait(asked, AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]), seen);

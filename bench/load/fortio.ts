@@ -1,14 +1,14 @@
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { UsageError } from "../../shared/errors.ts";
 import { type CommandOptions, lastLine, run } from "../host/command.ts";
 import { pinned } from "../host/cores.ts";
-import { OWNER } from "../host/owner.ts";
+import { privateFolder } from "../host/folders.ts";
 import type { Failed } from "./failed.ts";
 import { type Histogram, percentile } from "./histogram.ts";
 import { type Asked, bytesOf, headersOf } from "./request.ts";
+import { hiddenText } from "./secrets.ts";
 
 /** What a load generator saw in one slice. Latencies count from the send, errors included, in ms. */
 export interface Load {
@@ -130,16 +130,11 @@ function argumentsOf(asked: Asked): string[] {
   ];
 }
 
-/** Bodies are passed as files, because Linux limits an argument to 128 KiB. */
-const payloads = join(tmpdir(), `http-benchmark-${OWNER}`);
-
+/** Bodies are passed as files, because Linux limits an argument to 128 KiB, and other users can read it. */
 function payloadFile(asked: Asked): string {
   const bytes = bytesOf(asked) ?? Buffer.alloc(0);
-  const file = join(payloads, createHash("sha256").update(bytes).digest("hex"));
-  if (existsSync(file)) return file;
-  if (!existsSync(payloads)) process.on("exit", () => rmSync(payloads, { recursive: true, force: true }));
-  mkdirSync(payloads, { recursive: true });
-  writeFileSync(file, bytes);
+  const file = join(privateFolder(), createHash("sha256").update(bytes).digest("hex"));
+  if (!existsSync(file)) writeFileSync(file, bytes, { mode: 0o600 });
   return file;
 }
 
@@ -171,7 +166,7 @@ export async function generate(
 ): Promise<{ stdout: string; generatorCpu: number }> {
   needGenerator(name);
   const { code, stdout, stderr, cpuSeconds, seconds } = await run(command, options);
-  if (code !== 0) throw new UsageError(`${name} could not load ${url}: ${lastLine(stderr)}`);
+  if (code !== 0) throw new UsageError(`${name} could not load ${hiddenText(url)}: ${lastLine(stderr)}`);
   return { stdout, generatorCpu: cpuSeconds / seconds };
 }
 

@@ -4,6 +4,7 @@ import { setImmediate as yieldOnce } from "node:timers/promises";
 import { UsageError } from "../../shared/errors.ts";
 import { type CommandOptions, type Ended, lastLine, start } from "../host/command.ts";
 import { isAlive, isStopped, writtenBy } from "../host/proc.ts";
+import { hiddenText } from "./secrets.ts";
 
 /** A generator has ended although the run did not end it. */
 export class GeneratorEnded extends UsageError {}
@@ -33,7 +34,7 @@ export function startPausable(command: readonly string[], url: string, options: 
     const why = killedBy
       ? `its generator was ended by ${killedBy}`
       : lastLine(stderr) || `its generator ended with exit code ${code}`;
-    return new GeneratorEnded(`${url} could not be loaded: ${why}`);
+    return new GeneratorEnded(`${hiddenText(url)} could not be loaded: ${why}`);
   };
   const end = async () => {
     send("SIGINT"); // before SIGCONT, so that it sends nothing more

@@ -4,7 +4,8 @@ import type { HttpFile } from "../ask/http-file.ts";
 import { isOurPost } from "../ask/requests.ts";
 import { baseOf, isOurs, type LocalSpec, onStore, parseTarget, type TargetSpec } from "../ask/targets.ts";
 import type { EngineSpec } from "../host/engine.ts";
-import type { Requests } from "../load/request.ts";
+import type { Request, Requests } from "../load/request.ts";
+import { hiddenText } from "../load/secrets.ts";
 import { AGENTS_SECONDS, type Amount, amountOf, FEW, type Preset } from "./presets.ts";
 import { randomOf } from "./random.ts";
 
@@ -97,7 +98,9 @@ function checkEndpoints(options: Options, targets: readonly TargetSpec[], asked:
   if (store && (engine || options.agents?.length)) {
     throw new UsageError(`--workload ${workload} starts servers on this machine: leave out --docker and --agents`);
   }
-  if (requests && options.agents?.length)
+  const isMore = ({ method, headers, body }: Request) =>
+    method !== "GET" || body !== undefined || Object.keys(headers).length > 0;
+  if (Object.values(requests ?? {}).some(isMore) && options.agents?.length)
     throw new UsageError("--agents support paths only: leave out --requests, --header and --body");
   const hasUrl = targets.some(({ kind }) => kind === "url");
   const areOurs = store || targets.every((spec) => spec.kind === "docker" || isOurs(spec));
@@ -192,7 +195,12 @@ function targetsOf(options: Options, servers: readonly string[]) {
     return { kind: "docker", name, env, engine, ...(choices && { choices }) };
   });
   const running = urls.map(
-    (url, i): TargetSpec => ({ kind: "url", url: baseOf(url), name: names[i] || url, ...(insecure && { insecure }) }),
+    (url, i): TargetSpec => ({
+      kind: "url",
+      url: baseOf(url),
+      name: names[i] || hiddenText(url),
+      ...(insecure && { insecure }),
+    }),
   );
   return [...started, ...apps, ...running];
 }

@@ -2,25 +2,23 @@ import { existsSync } from "node:fs";
 import { hostname } from "node:os";
 import { UsageError } from "../../shared/errors.ts";
 import { isSequence } from "../ask/endpoints.ts";
-import { isHere, isOurs } from "../ask/targets.ts";
+import { isHere } from "../ask/targets.ts";
 import { errorsOf } from "../host/clean-up.ts";
-import { run as runCommand } from "../host/command.ts";
-import { commitOf } from "../host/commit.ts";
 import { type Cores, moveTo, splitCores } from "../host/cores.ts";
-import type { Engine } from "../host/engine.ts";
-import { digestOf } from "../host/folders.ts";
+import { type Engine, openEngine } from "../host/engine.ts";
 import { readMachine } from "../host/machine/identity.ts";
 import { sweep } from "../host/sweep.ts";
-import { runFile, shortJson, writeWhole } from "../keep/files.ts";
+import { PRIVATE, runFile, shortJson, writeWhole } from "../keep/files.ts";
 import { type Manifest, manifestOf } from "../keep/manifest.ts";
 import { checkResults } from "../keep/results.ts";
+import { hasSecrets, withoutSecrets } from "../keep/secrets.ts";
 import { PROTOCOL, readSlices, readWindows, type Slice, type Window } from "../keep/slices.ts";
 import { findAgents, loadFrom } from "../load/agents.ts";
 import { type Load, type LoadOptions, load } from "../load/fortio.ts";
 import { loadSequence } from "../load/k6.ts";
 import type { Plan } from "../plan/plan.ts";
+import { changesSince, environmentOf } from "./environment.ts";
 import { startPlayer, warmAt } from "./players.ts";
-import { pgbouncerVersion } from "./stores/pooler.ts";
 import type { Stores } from "./stores/stores.ts";
 import { askedAt } from "./targets/answers.ts";
 import { start } from "./targets/local.ts";
@@ -106,7 +104,10 @@ export async function newSession(
   results: string,
   progress: Progress,
   signal: AbortSignal,
-  machineName?: string,
+  {
+    machineName,
+    keepSecrets,
+  }: { readonly machineName?: string | undefined; readonly keepSecrets?: true | undefined } = {},
 ): Promise<Session> {
   const manifest: Manifest = {
     run: new Date().toISOString(),
@@ -114,8 +115,9 @@ export async function newSession(
     host: hostname(),
     machineName,
     plan,
+    ...(hasSecrets(plan) && { secrets: keepSecrets ? "kept" : "hashed" }),
     cores: coresFor(plan),
-    environment: await environment(plan),
+    environment: await environmentOf(plan),
     machine: readMachine(),
     fingerprints: [],
     ceiling: null,
@@ -133,13 +135,13 @@ export async function newSession(
   return sessionOf({ manifest, results, slices: [], windows: [], progress, signal });
 }
 
-/** @throws UsageError if the run cannot be resumed here, because rows of different hosts or protocols must not be mixed. */
-export function resumeSession(
+/** @throws UsageError if the run cannot be resumed here, because rows of different hosts, protocols, versions or machines must not be mixed. */
+export async function resumeSession(
   run: string,
   results: string,
   signal: AbortSignal,
   show: (plan: Plan) => Progress,
-): Session {
+): Promise<Session> {
   checkResults(results);
   const file = runFile(results, run, "json"); // a published run cannot be resumed
   const manifest = existsSync(file) && manifestOf(results, run);
@@ -153,8 +155,24 @@ export function resumeSession(
   }
   if (Object.keys(manifest.capacities).length > 0)
     throw new UsageError(`--resume ${run}: a run with --slo cannot be resumed: start a new run`);
+  if (manifest.secrets === "hashed")
+    throw new UsageError(
+      `--resume ${run}: its secrets (headers, bodies, --env) were not kept: start a new run with --keep-secrets`,
+    );
+  const { plan, cores, environment } = manifest;
+  const mixed = (changes: readonly string[]) =>
+    new UsageError(`--resume ${run}: not as it was measured: ${changes.join(", ")}: go back, or start a new run`);
+  const changes = changesSince(manifest, await environmentOf(plan));
+  if (cores && JSON.stringify(cores) !== JSON.stringify(coresFor(plan))) changes.push("the cores");
+  if (changes.length > 0) throw mixed(changes);
   const [slices, windows] = [readSlices(results, run), readWindows(results, run)];
-  return sessionOf({ manifest, results, slices, windows, progress: show(manifest.plan), signal });
+  const session = sessionOf({ manifest, results, slices, windows, progress: show(plan), signal });
+  const inContainer = plan.targets.find(({ kind }) => kind === "docker");
+  if (inContainer?.kind !== "docker" || !environment.engine) return session;
+  session.engine = await openEngine(inContainer.engine, signal);
+  if (JSON.stringify(environment.engine) === JSON.stringify(session.engine.facts)) return session;
+  await closeSession(session);
+  throw mixed(["the Docker engine or its image"]);
 }
 
 function sessionOf(
@@ -178,7 +196,11 @@ function sessionOf(
     sizes,
     windowMs: new Map(),
     rates: new Map(),
-    save: () => writeWhole(runFile(results, manifest.run, "json"), `${shortJson(manifest)}\n`),
+    save() {
+      const kept = manifest.secrets === "kept" ? manifest : withoutSecrets(manifest);
+      const mode = manifest.secrets && PRIVATE;
+      writeWhole(runFile(results, manifest.run, "json"), `${shortJson(kept)}\n`, mode);
+    },
     [Symbol.asyncDispose]() {
       return closeSession(this);
     },
@@ -198,29 +220,5 @@ function generatorOf({ plan, cores }: Manifest, sizes: Session["sizes"], signal:
     }
     const asked = askedAt(target, endpoint, plan.workload);
     return found ? loadFrom(await found, asked.url, options, signal) : load(asked, options, on, signal);
-  };
-}
-
-async function environment({ targets }: Plan): Promise<Record<string, unknown>> {
-  const ask = (...command: string[]) =>
-    runCommand(command).then(
-      ({ stdout }) => stdout.trim() || null,
-      () => null,
-    );
-  const data = process.env.DB_FILE || "data.db";
-  const [node, fortio, k6, commit] = await Promise.all([
-    ask("node", "--version"),
-    ask("fortio", "version"),
-    ask("k6", "version"),
-    commitOf("."),
-  ]);
-  return {
-    bun: process.versions.bun,
-    node,
-    fortio,
-    k6: k6?.split(" ")[1] ?? null,
-    pgbouncer: pgbouncerVersion(),
-    commit,
-    dataSha256: targets.some(isOurs) && existsSync(data) ? await digestOf(data) : null,
   };
 }

@@ -8,6 +8,7 @@ import { analyse, inOrder, type Measurements, NOTHING, type Table } from "../jud
 import { foldersOf, RESULTS, rounded, runsIn } from "../keep/files.ts";
 import { type Manifest, manifestOf } from "../keep/manifest.ts";
 import { isOther, type ResultRow } from "../keep/results.ts";
+import { withoutSecrets } from "../keep/secrets.ts";
 import { readSlices, readWindows, type Slice } from "../keep/slices.ts";
 import { percentile } from "../load/histogram.ts";
 import { warmingWords } from "./format.ts";
@@ -61,7 +62,8 @@ export function runsOf(file: string): string[] {
   throw new UsageError(`no run in ${foldersOf(file).join(" or ")}: ./bench.sh measures one`);
 }
 
-export function reportOf(measured: Measurements, manifest: Manifest | null): Report {
+export function reportOf(measured: Measurements, written: Manifest | null): Report {
+  const manifest = written && withoutSecrets(written);
   // Leaves out the slices of a capacity search, because each has another rate.
   const searched = Object.keys(manifest?.capacities ?? {}).length > 0;
   const slices = inOrder(searched ? measured.slices.filter(({ kind }) => kind === "closed") : measured.slices);

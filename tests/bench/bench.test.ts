@@ -126,7 +126,10 @@ describe("servers that run already", () => {
       [["--seconds", "long"], "'long' is invalid"],
       [["--quick", "--full"], "--quick --full: choose one"],
       [["--slo", "fast"], '--slo is "fast": write it as p99<50ms'],
-      [["--resume", "2026"], "--resume 2026: there is no"],
+      [
+        ["--resume", "2026", "--dry-run", "bun-raw"],
+        "--resume 2026 continues the run with its own options: leave out --connections --dry-run --minutes --seconds --warmup bun-raw",
+      ],
       [["--rate", "5"], "--rate 5 gives each of 8 connections one request in 1.6 s: lower --connections, or raise"],
       [["--rate", "500,5"], "--rate 5 gives each of 8 connections one request in 1.6 s: lower --connections, or raise"],
       [["--results", join(folder, "no/such/file.csv")], "cannot be written"],
@@ -190,12 +193,20 @@ describe("interrupted", () => {
     const manifest = JSON.parse(readFileSync(runFile(file, id, "json"), "utf8"));
     expect(manifest.restarts).toBe(2);
     expect(new Set(rowsOf(file).map(({ Restart }) => Restart)).size).toBeGreaterThanOrEqual(2);
-    // --resume refuses rows of another host or protocol.
-    for (const other of [{ host: "elsewhere" }, { protocol: 1 }]) {
+    // --resume refuses rows of another host, protocol, version or machine, and names what differs.
+    const { environment, machine } = manifest;
+    const elsewhere = { environment: { ...environment, fortio: "1.0.0" }, machine: { ...machine, microcode: "0x1" } };
+    for (const [other, what] of [
+      [{ host: "elsewhere" }, "on host elsewhere"],
+      [{ protocol: 1 }, "it has protocol 1"],
+      [elsewhere, `fortio 1.0.0 → ${environment.fortio}, the machine's microcode 0x1 → ${machine.microcode}: `],
+    ] as const) {
       writeFileSync(runFile(file, id, "json"), JSON.stringify({ ...manifest, ...other }));
       const refused = await finish(["./bench.sh", "--results", file, "--resume", id]);
-      expect([refused.code, refused.output]).toEqual([1, expect.stringContaining("start a new run")]);
+      expect([refused.code, refused.output]).toEqual([1, expect.stringContaining(what)]);
+      expect(refused.output).toMatch(/^--resume .* start a new run\n$/);
     }
+    expect((await finish(["./bench.sh", "--results", file, "--resume", "2026"])).output).toContain("there is no");
   });
 });
 

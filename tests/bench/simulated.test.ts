@@ -370,7 +370,7 @@ describe("a run", () => {
     const { run } = session.manifest;
     const before = manifestOf(results, run);
     expect(before?.restarts).toBe(2);
-    const again = resume(run, results, world);
+    const again = await resume(run, results, world);
     expect(again.windows).toHaveLength(session.windows.length);
     const looks: number[] = [];
     const now = (what: string) => {

@@ -1,12 +1,14 @@
 /** bench.sh --workload: servers that keep contents and users, started with stores of their own, and what is left of those. */
 import { Database } from "bun:sqlite";
-import { expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { SQL } from "bun";
 import { ON_DISK } from "../../bench/host/folders.ts";
+import { SHORT_OWNER } from "../../bench/host/owner.ts";
+import { text } from "../../bench/host/proc.ts";
 import { median } from "../../bench/judge/statistics.ts";
-import { startPostgres } from "../../bench/run/stores/postgres.ts";
+import { type Postgres, startPostgres } from "../../bench/run/stores/postgres.ts";
 import { openStores } from "../../bench/run/stores/stores.ts";
 import { watchWaits } from "../../bench/run/stores/waits.ts";
 import { clocksOf } from "../../bench/run/targets/target.ts";
@@ -229,6 +231,69 @@ describeIf(...needs("postgres", "k6"), "bench.sh --workload content", () => {
     } finally {
       await server.stop();
     }
+  });
+});
+
+describeIf(...needs("postgres"), "a Postgres of the user", () => {
+  let server: Postgres;
+  beforeAll(async () => {
+    server = await startPostgres();
+  });
+  afterAll(() => server.stop());
+
+  /** Databases that runs have made there. */
+  const made = async () => {
+    const all = await ask(server.url, "SELECT datname FROM pg_database WHERE datname LIKE 'http%' ORDER BY 1");
+    return all.map(({ datname }) => datname as string);
+  };
+  /** Starts a run, and waits until it fills its database. */
+  const filling = async () => {
+    const program = run(bench(newFile(), "--workload", "users", "--servers", "bun-raw@pg"), {
+      DATABASE_URL: server.url,
+    });
+    await until(async () => (await made()).length > 0 || program.child.exitCode !== null);
+    return program;
+  };
+
+  test("Ctrl-C while its database is filled leaves none, and ps shows no password", async () => {
+    const program = await filling();
+    const { password } = new URL(server.url);
+    const commands = () => readdirSync("/proc").map((pid) => text(`/proc/${pid}/cmdline`));
+    await until(
+      () => commands().some((one) => /createdb\.ts\0.*postgres/.test(one)) || program.child.exitCode !== null,
+    );
+    const shown = commands().filter((one) => one.includes(password));
+    program.child.kill("SIGINT");
+    expect([(await program.ended).code, program.output()]).toEqual([130, expect.stringContaining("stopped; ")]);
+    expect(await made()).toEqual([]);
+    expect(shown).toEqual([]);
+  });
+
+  test("the next run drops the databases of a killed one, and no others", async () => {
+    const program = await filling();
+    program.child.kill("SIGKILL");
+    await program.ended;
+    const killed = await made();
+    expect(killed).toHaveLength(1);
+    const [pid = "", begun = "", here = ""] = SHORT_OWNER.split("_");
+    const elsewhere = here.replace(/./, (digit) => (digit === "0" ? "1" : "0"));
+    const others = [`${SHORT_OWNER}_7`, [pid, Number(begun) + 1, elsewhere].join("_"), `${pid}_1`, "of_mine"];
+    const ended = [pid, Number(begun) + 1, here, 1000].join("_"); // the process id was used again
+    for (const owner of [...others, ended]) await ask(server.url, `CREATE DATABASE http_benchmark_${owner}`);
+    process.env.DATABASE_URL = server.url;
+    const stores = openStores(new AbortController().signal);
+    try {
+      await stores.open({ STORE: "postgres" }, undefined);
+      const own = [SHORT_OWNER, `${SHORT_OWNER}_1`];
+      expect(await made()).toEqual([...others, ...own].map((owner) => `http_benchmark_${owner}`).sort());
+      expect(Math.max(...(await made()).map((name) => name.length))).toBeLessThan(64);
+    } finally {
+      delete process.env.DATABASE_URL;
+      await stores.close();
+    }
+    // The store that is still open is dropped as well.
+    expect(await made()).toEqual(others.map((owner) => `http_benchmark_${owner}`).sort());
+    for (const name of await made()) await ask(server.url, `DROP DATABASE ${name}`);
   });
 });
 

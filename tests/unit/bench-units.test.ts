@@ -1,21 +1,23 @@
 /** The parts of bench/, one by one. */
 import { describe, expect, test } from "bun:test";
 import { once } from "node:events";
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ENDPOINTS } from "../../bench/ask/endpoints.ts";
 import { parseTarget } from "../../bench/ask/targets.ts";
-import { commitOf } from "../../bench/host/commit.ts";
+import { changesOf, commitOf } from "../../bench/host/commit.ts";
 import { type Cores, halves, parseCpuList, pinned, splitCores } from "../../bench/host/cores.ts";
 import { freePort } from "../../bench/host/free-port.ts";
 import { groupOf, membersOf, newGroup, usedBy } from "../../bench/host/group.ts";
+import { readMachine } from "../../bench/host/machine/identity.ts";
 import { meterOf, together } from "../../bench/host/meter.ts";
 import { family, isBusy, isStopped, statOf, threadTimes } from "../../bench/host/proc.ts";
 import { type Bracket, capacityOf, searchCapacity } from "../../bench/judge/capacity.ts";
 import { analyse, NOTHING } from "../../bench/judge/tables.ts";
 import { type Evidence, explain, verdictOf } from "../../bench/judge/verdict.ts";
+import type { Manifest } from "../../bench/keep/manifest.ts";
 import type { Slice, Verdict, Window } from "../../bench/keep/slices.ts";
 import { combine, overlap } from "../../bench/load/agents.ts";
 import { type FortioResult, type Load, load, toLoad } from "../../bench/load/fortio.ts";
@@ -23,6 +25,7 @@ import { binned, type Histogram, merge, percentile } from "../../bench/load/hist
 import { sizeOfRequest, startPausable } from "../../bench/load/pausable.ts";
 import { atRates, endpointsOf, isPaused, makePlan, type Options, orderOf, unique } from "../../bench/plan/plan.ts";
 import { parseSlo } from "../../bench/plan/slo.ts";
+import { changesSince } from "../../bench/run/environment.ts";
 import { needPgbouncer } from "../../bench/run/stores/pooler.ts";
 import { clocksOf, type Target } from "../../bench/run/targets/target.ts";
 import { watch, watchCores } from "../../bench/run/usage.ts";
@@ -290,6 +293,57 @@ test("a commit is dirty if a tracked file has changed, but not by rows of result
   expect(await commitOf(folder)).toBe(clean);
   write("app.js", "2");
   expect(await commitOf(folder)).toBe(`${clean}-dirty`);
+});
+
+test("two dirty trees of one commit differ by their changes, and sources without git by their content", async () => {
+  const folder = scratch();
+  const git = (...words: string[]) =>
+    must(["git", "-C", folder, "-c", "user.name=x", "-c", "user.email=x@x", ...words]);
+  const write = (file: string, text: string) => writeFileSync(join(folder, file), text);
+  mkdirSync(join(folder, "shared"));
+  const digests: (string | null)[] = [];
+  const look = async () => digests.push(await changesOf(folder, await commitOf(folder)));
+  for (const text of ["1", "2", "1"]) {
+    write("shared/x.ts", text);
+    await look();
+  }
+  git("init", "--quiet");
+  write("results.csv", "1");
+  git("add", ".");
+  git("commit", "--quiet", "--message", "x");
+  for (const [file, text] of Object.entries({ "results.csv": "2", untracked: "2" })) write(file, text);
+  await look();
+  for (const text of ["2", "3", "2"]) {
+    write("shared/x.ts", text);
+    await look();
+  }
+  const [one, two, again, clean, second, third, back] = digests;
+  expect([again, clean, back]).toEqual([one as string, null, second as string]);
+  expect(new Set([one, two, second, third]).size).toBe(4);
+});
+
+test("a run is continued only with the versions, sources and machine that it has", () => {
+  const here = readMachine();
+  const environment = { bun: "1", node: "2", fortio: "3", k6: null, commit: "a", changesSha256: null, dataSha256: "d" };
+  const since = (changed: object, machine: object = {}, before: object = {}) =>
+    changesSince(
+      { environment: { ...environment, ...before }, machine: here } as unknown as Manifest,
+      { ...environment, ...changed },
+      { ...here, ...machine },
+    );
+  expect(since({})).toEqual([]);
+  expect(since({ bun: "1.1", node: null })).toEqual(["bun 1 → 1.1", "node 2 → none"]);
+  expect(since({ k6: "1" })).toEqual([]); // the run did not need it
+  expect(since({ dataSha256: "e" })).toEqual(["the data of the servers"]);
+  expect(since({ commit: "b" })).toEqual(["commit a → b"]);
+  expect(since({ commit: "a-dirty", changesSha256: "x" })).toEqual(["commit a → a-dirty", "the uncommitted changes"]);
+  const dirty = { commit: "a-dirty", changesSha256: "x" };
+  expect(since(dirty, {}, dirty)).toEqual([]);
+  expect(since({ ...dirty, changesSha256: "y" }, {}, dirty)).toEqual(["the uncommitted changes"]);
+  expect(since({}, { kernel: "Linux 99", mitigations: { x: "y" } })).toEqual([
+    "the machine's mitigations",
+    `the machine's kernel ${here.kernel} → Linux 99`,
+  ]);
 });
 
 describe("histograms", () => {

@@ -6,7 +6,7 @@ import { SUMS } from "../../../shared/tpcb/tables.ts";
 import { endAfter, thenEnd } from "../../host/clean-up.ts";
 import { run } from "../../host/command.ts";
 import { folderOnDisk } from "../../host/folders.ts";
-import { OWNER } from "../../host/owner.ts";
+import { hasEnded, SHORT_OWNER } from "../../host/owner.ts";
 import { type Helpers, NO_HELPERS } from "../targets/target.ts";
 import { startPooler } from "./pooler.ts";
 import { type Postgres, startPostgres } from "./postgres.ts";
@@ -90,33 +90,64 @@ async function throwAway(signal: AbortSignal, scale?: number): Promise<Databases
   };
 }
 
+/** Begins the names of all databases that runs make in a Postgres of the user; their owner follows. */
+const NAME = "http_benchmark_";
+
 /** Databases in a Postgres that runs already; its CPU time is not measured. */
 async function given(url: string, signal: AbortSignal, scale?: number): Promise<Databases> {
   const sql = new SQL({ url, max: 1 });
   const urlOf = (name: string) => Object.assign(new URL(url), { pathname: `/${name}` }).href;
+  const made = new Set<string>();
   const create = async (name: string, template: string) => {
+    made.add(name);
     await sql.unsafe(`CREATE DATABASE ${name} TEMPLATE ${template}`).catch((cause: Error) => {
       throw new UsageError(`DATABASE_URL: its user cannot create a database (${cause.message}): name a user who can`);
     });
     const helpers = { ...NO_HELPERS, databaseUrl: urlOf(name) };
     return { env: { DATABASE_URL: urlOf(name) }, helpers, close: () => drop(name) };
   };
-  const drop = async (name: string) => void (await sql.unsafe(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`));
-  const template = `http_benchmark_${OWNER.split("-", 2).join("_")}`; // process id and start, because containers reuse ids
-  let made = 0;
-  const filled = await create(template, "template0");
-  await fill(filled.env.DATABASE_URL, signal, scale);
-  return {
-    open: () => create(`${template}_${++made}`, template),
-    async close() {
-      await drop(template);
-      await sql.close();
-    },
+  const drop = async (name: string) => {
+    await sql.unsafe(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+    made.delete(name);
   };
+  const close = async () => {
+    try {
+      for (const name of made) await drop(name);
+    } finally {
+      await sql.close();
+    }
+  };
+  const template = NAME + SHORT_OWNER;
+  let copies = 0;
+  try {
+    await dropLeft(sql);
+    const filled = await create(template, "template0");
+    await fill(filled.env.DATABASE_URL, signal, scale);
+  } catch (error) {
+    await close().catch(() => {}); // the first error says more
+    throw error;
+  }
+  return { open: () => create(`${template}_${++copies}`, template), close };
 }
 
+/** Drops the databases of runs that were killed. */
+async function dropLeft(sql: SQL): Promise<void> {
+  // If it fails, the first CREATE says why.
+  const all: { datname: string }[] = await sql.unsafe("SELECT datname FROM pg_database").catch(() => []);
+  const left = all.filter(({ datname }) => datname.startsWith(NAME) && hasEnded(datname.slice(NAME.length)));
+  for (const { datname } of left) {
+    // It may belong to another user of Postgres, or another run drops it.
+    const isDropped = await sql.unsafe(`DROP DATABASE IF EXISTS ${datname} WITH (FORCE)`).then(
+      () => true,
+      () => false,
+    );
+    if (isDropped) console.error(`dropped the database ${datname}, left by a run that was killed`);
+  }
+}
+
+/** By its environment, because other users of this machine can read the password on a command line. */
 const fill = (url: string, signal: AbortSignal, scale?: number) =>
-  createdb(["--postgres", url, ...(scale === undefined ? [] : ["--tpcb", "--scale", String(scale)])], signal);
+  createdb(scale === undefined ? ["--postgres"] : ["--tpcb", "--scale", String(scale)], signal, { DATABASE_URL: url });
 
 /** A store behind a pooler; the pooler stops first. */
 async function pooled(store: ServerStore, cores: string | undefined, signal: AbortSignal): Promise<ServerStore> {
@@ -152,7 +183,7 @@ async function audit(url: string): Promise<void> {
   }
 }
 
-async function createdb(args: string[], signal: AbortSignal): Promise<void> {
-  const { code, stderr } = await run(["bun", "createdb.ts", ...args], { signal });
+async function createdb(args: string[], signal: AbortSignal, env: Record<string, string> = {}): Promise<void> {
+  const { code, stderr } = await run(["bun", "createdb.ts", ...args], { signal, env });
   if (code !== 0) throw new UsageError(stderr.trim());
 }

@@ -3,7 +3,7 @@ import { UsageError } from "../../../shared/errors.ts";
 import type { Identity } from "../../../shared/identity.ts";
 import type { Workload } from "../../ask/endpoints.ts";
 import type { HttpFile } from "../../ask/http-file.ts";
-import { fillIn, requestOf } from "../../ask/requests.ts";
+import { fillIn, nameOf, requestOf } from "../../ask/requests.ts";
 import type { TargetSpec } from "../../ask/targets.ts";
 import { type Answer, ask } from "../../load/ask.ts";
 import type { Asked, Request, Requests } from "../../load/request.ts";
@@ -67,22 +67,24 @@ export async function verify(
       if (!isAnswered(answer, request)) throw new UsageError(refusal(name, request, answer, statuses));
       const wrong = isOurs ? mistakeIn(endpoint, answer.body.toString()) : undefined;
       if (wrong)
-        throw new UsageError(`${name} answers ${request.path} with ${wrong}: give --endpoints with paths that it has`);
+        throw new UsageError(
+          `${name} answers ${nameOf(request)} with ${wrong}: give --endpoints with paths that it has`,
+        );
       keep(target.answers, endpoint, answer);
     }
   }
 }
 
 /** @param statuses of all answers to the request, in their order */
-function refusal(name: string, { method, path }: Request, answer: Answer, statuses: readonly number[]): string {
-  const what = method === "GET" ? path : `${method} ${path}`;
+function refusal(name: string, request: Request, answer: Answer, statuses: readonly number[]): string {
+  const what = nameOf(request);
   const [first] = statuses;
   if (answer.status === 429)
     return `${name} answers ${what} with ${words(answer)}: turn its rate limit off for the run`;
   // A 5xx may come at any time; any other status means that the server refuses the repeated request.
   if (statuses.length > 1 && answer.status < 500)
     return `${name} answers ${what} with status ${first}, then with ${words(answer)}: it can be asked only once, and a load asks it again and again: give another request`;
-  return `${name} answers ${what} with ${words(answer)}: ${remedyFor(path, answer)}`;
+  return `${name} answers ${what} with ${words(answer)}: ${remedyFor(request.path, answer)}`;
 }
 
 function remedyFor(path: string, { status, headers: { location } }: Answer): string {
@@ -117,7 +119,7 @@ const filled = (target: Reachable & { name: string }, live: HttpFile, requests: 
     const answer = await ask(addressed(target, request), signal);
     if (isAnswered(answer, request)) return answer;
     throw new UsageError(
-      `${target.name} answers ${request.method} ${request.path}, which other requests need, with ${words(answer)}: fix it`,
+      `${target.name} answers ${nameOf(request)}, which other requests need, with ${words(answer)}: fix it`,
     );
   });
 
