@@ -31,7 +31,7 @@ setup_bun() {
 alone() (
   if have flock && mkdir -p .tools 2>/dev/null && [ -w .tools ]; then
     exec 9>.tools/lock
-    flock -n 9 || { say "waiting for another set-up in this folder"; flock 9; }
+    flock -w 10 9 || { say "waiting for another set-up in this folder"; flock 9; }
   fi
   "$@"
 )
