@@ -29,7 +29,7 @@ setup_bun() {
 
 # alone COMMAND...: set-ups of two runs at once would write the same files, so the second waits.
 alone() (
-  if have flock && mkdir -p .tools 2>/dev/null && [ -w .tools ]; then
+  if have flock && { mkdir -p .tools && touch .tools/lock; } 2>/dev/null; then
     exec 9>.tools/lock
     flock -w 10 9 || { say "waiting for another set-up in this folder"; flock 9; }
   fi
