@@ -88,7 +88,7 @@ describeIf(...needs("postgres", "k6"), "bench.sh --workload content", () => {
       /What bun-raw answered survives a crash of the server; .* \(SQLite, journal wal, synchronous normal\)/,
     );
     expect(text).toContain("What bun-raw@memory answered is gone when the server ends.");
-    expect(text).toMatch(/memory vs bun:sqlite on bun +[−+]\d+ %|content: not ranked/);
+    expect(text).toMatch(/memory vs bun:sqlite on Bun +[−+]\d+ %|content: not ranked/);
     await until(() => foldersOf(program).length === 0);
   });
 
